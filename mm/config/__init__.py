@@ -1,0 +1,1 @@
+"""What the user wrote: the agent file, read and checked."""

@@ -1,0 +1,1 @@
+"""How to ask a model. Knows tools only as offers."""

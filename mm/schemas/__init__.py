@@ -1,0 +1,1 @@
+"""JSON Schema: references, wire names, validation and the conversion rule."""

@@ -1,0 +1,12 @@
+"""A JSON Schema as its author wrote it: kept untouched, compiled when first needed."""
+
+from __future__ import annotations
+
+from mm.messages import JSON
+
+
+class Schema:
+    """The author's schema of a tool's parameters. Arguments are judged by it and by nothing else."""
+
+    def __init__(self, document: JSON) -> None:
+        self.document = document

@@ -1,0 +1,1 @@
+"""What was said: stored, paired, searched, resumed."""

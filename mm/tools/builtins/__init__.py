@@ -1,0 +1,1 @@
+"""The tools that mm implements itself, one topic a file."""
