@@ -1,0 +1,241 @@
+"""Step 1 of the journey: which calls does a reply make, and which of its text may be shown?
+
+Small models write calls as plain text: bare JSON, a fence, `<tool_call>` or `<tools>` tags. Such text is a call only
+if it is the whole reply and names an offered tool. An example inside prose never is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from json.decoder import scanstring
+from typing import TypeAlias
+
+from mm.messages import Finish, Reply, ToolCall
+
+IsOffered: TypeAlias = Callable[[str], bool]
+
+_SPACE = " \t\r\n"
+_CALL_KEYS = frozenset({"name", "arguments", "parameters", "id", "type", "function"})
+_CALL_LANGUAGES = frozenset({"json", "tool_call", "tool", "xml", "tool_code"})
+_TAGS = ("tool_call", "tools", "tool_calls", "function_call")
+_OPENING = re.compile(r"\s*(?:<(?P<tag>tool_calls?|tools|function_call)>|```(?P<info>[A-Za-z_-]*)[ \t]*\r?\n?)")
+_decoder = json.JSONDecoder()
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """What a reply asks for.
+
+    `text` is the answer that may be shown ("" when the text was a call); `wrapped` says that a call stands inside
+    other text, so that nothing runs and the model is asked once to send the call alone; `cut` that the reply was
+    cut by the token limit, so that none of its calls may run.
+    """
+
+    text: str
+    calls: tuple[ToolCall, ...] = ()
+    wrapped: bool = False
+    cut: bool = False
+
+
+def extract(reply: Reply, is_offered: IsOffered) -> Extracted:
+    """The calls of a reply: those of the wire's own field, else those written as its whole text."""
+    cut = reply.finish is Finish.LENGTH
+    if reply.calls:
+        return Extracted(reply.text, reply.calls, cut=cut)
+    if cut:
+        return Extracted(reply.text, cut=True)
+    written = _read_all(reply.text, is_offered)
+    if written:
+        return Extracted("", tuple(written))
+    return Extracted(reply.text, wrapped=_holds_call(reply.text, is_offered))
+
+
+def _read_all(text: str, is_offered: IsOffered) -> list[ToolCall]:
+    """The calls of a text that is nothing but calls, else an empty list."""
+    calls: list[ToolCall] = []
+    position = 0
+    text = text.strip()
+    while position < len(text):
+        block = _read_block(text, position, is_offered)
+        if block is None:
+            return []
+        found, position = block
+        calls += found
+    return calls
+
+
+def _read_block(text: str, position: int, is_offered: IsOffered) -> tuple[list[ToolCall], int] | None:
+    """The calls of one fence, one tag, or one bare value from `position` on, and where the next block starts."""
+    opening = _OPENING.match(text, position)
+    if opening is None:
+        return _read_values(text, position, is_offered)
+    if opening["info"] and opening["info"].lower() not in _CALL_LANGUAGES:
+        return None
+    inside = _read_values(text, opening.end(), is_offered)
+    if inside is None:
+        return None
+    calls, position = inside
+    closing = f"</{opening['tag']}>" if opening["tag"] else "```"
+    if text.startswith(closing, position):
+        return calls, _skip_space(text, position + len(closing))
+    # Models forget the closing tag; the JSON before it is complete, so nothing is lost.
+    return (calls, position) if position == len(text) or _OPENING.match(text, position) else None
+
+
+def _read_values(text: str, position: int, is_offered: IsOffered) -> tuple[list[ToolCall], int] | None:
+    """One or more call-shaped values in a row: an object each, or lists of them."""
+    calls: list[ToolCall] = []
+    position = _skip_space(text, position)
+    while position < len(text) and text[position] in "{[":
+        value = _read_value(text, position, is_offered)
+        if value is None:
+            return None
+        found, position = value
+        calls += found
+        position = _skip_space(text, position)
+        if text[position : position + 1] == ",":
+            position = _skip_space(text, position + 1)
+    return (calls, position) if calls else None
+
+
+def _read_value(text: str, position: int, is_offered: IsOffered) -> tuple[list[ToolCall], int] | None:
+    if text[position] == "[":
+        inside = _read_values(text, position + 1, is_offered)
+        if inside is None or text[inside[1] : inside[1] + 1] != "]":
+            return None
+        return inside[0], inside[1] + 1
+    doubled = _DOUBLED.match(text, position)
+    members = _members(text, doubled.end() - 1 if doubled else position)
+    if members is None:
+        return None
+    parts, end = members
+    if doubled:
+        end = _skip_space(text, end)
+        if text[end : end + 1] != "}":
+            return None
+        end += 1
+    call = _call(text, parts, is_offered)
+    return ([call], end) if call else None
+
+
+_DOUBLED = re.compile(r"\{\s*\{")
+
+
+def _call(text: str, parts: dict[str, tuple[int, int]], is_offered: IsOffered) -> ToolCall | None:
+    """A call from the members of a call-shaped object, given as spans of the text."""
+    if not parts.keys() <= _CALL_KEYS:
+        return None
+    if "function" in parts and text[parts["function"][0]] == "{":
+        inner = _members(text, parts["function"][0])
+        return _call(text, inner[0], is_offered) if inner and "function" not in inner[0] else None
+    arguments = parts.get("arguments") or parts.get("parameters")
+    named = parts.get("name") or parts.get("function")
+    if arguments is None or named is None or text[named[0]] != '"':
+        return None
+    name = scanstring(text, named[0] + 1)[0]
+    if not is_offered(name):
+        return None
+    return ToolCall(new_call_id(), name, text[slice(*arguments)], written=True)
+
+
+def _members(text: str, position: int) -> tuple[dict[str, tuple[int, int]], int] | None:
+    """The members of the JSON object at `position` as spans of their values, and where the object ends.
+
+    Values keep their own text, so that `1.10` is still `1.10` when the arguments are read.
+    """
+    parts: dict[str, tuple[int, int]] = {}
+    position = _skip_space(text, position + 1)
+    try:
+        while text[position] == '"':
+            key, position = scanstring(text, position + 1)
+            position = _skip_space(text, position)
+            if text[position] != ":" or key in parts:
+                return None
+            start = _skip_space(text, position + 1)
+            _, position = _decoder.raw_decode(text, start)
+            parts[key] = (start, position)
+            position = _skip_space(text, position)
+            if text[position] == "}":
+                return parts, position + 1
+            if text[position] != ",":
+                return None
+            position = _skip_space(text, position + 1)
+    except (ValueError, IndexError, RecursionError):
+        return None
+    return None
+
+
+def _holds_call(text: str, is_offered: IsOffered) -> bool:
+    """Whether a call stands somewhere inside other text."""
+    return any(_read_value(text, start, is_offered) for start in _object_starts(text))
+
+
+def _object_starts(text: str, limit: int = 200) -> Iterator[int]:
+    for count, match in enumerate(_CALL_START.finditer(text)):
+        if count >= limit:
+            return
+        yield match.start()
+
+
+_CALL_START = re.compile(r'\{\s*(?:\{\s*)?"(?:name|function|type|id|arguments|parameters)"')
+
+
+def _skip_space(text: str, position: int) -> int:
+    while position < len(text) and text[position] in _SPACE:
+        position += 1
+    return position
+
+
+def new_call_id() -> str:
+    """An id for a call that came without one. Nine letters and digits: the strictest server accepts these."""
+    return secrets.token_hex(5)[:9]
+
+
+class Gate:
+    """Holds streamed text back for as long as it may still turn out to be a call.
+
+    `feed` gives the text that may be shown now; `rest` what is still held when the reply has ended.
+    """
+
+    def __init__(self, *, tools_offered: bool) -> None:
+        self._held = ""
+        self._open = not tools_offered
+
+    def feed(self, piece: str) -> str:
+        if self._open:
+            return piece
+        self._held += piece
+        if may_become_call(self._held):
+            return ""
+        self._open = True
+        return self.rest()
+
+    def rest(self) -> str:
+        held, self._held = self._held, ""
+        return held
+
+
+def may_become_call(text: str) -> bool:
+    """Whether a text that may go on could still be a call in the end, judged by how it begins."""
+    position = _skip_space(text, 0)
+    for opener in (*(f"<{tag}>" for tag in _TAGS), "```"):
+        if opener.startswith(text[position:]):
+            return True
+    opening = _OPENING.match(text, position)
+    if opening:
+        if opening["info"] and text[opening.end() - 1] != "\n":
+            return _FENCE_INFO.fullmatch(opening["info"]) is not None
+        if opening["info"] and opening["info"].lower() not in _CALL_LANGUAGES:
+            return False
+        position = _skip_space(text, opening.end())
+    return _PREFIX.match(text, position) is not None
+
+
+_FENCE_INFO = re.compile("|".join(re.escape(word[:n]) for word in _CALL_LANGUAGES for n in range(1, len(word) + 1)))
+_KEYS = ("name", "function", "type", "id", "arguments", "parameters")
+_KEY = "|".join(sorted({key[:n] + ('"' if n == len(key) else r"\Z") for key in _KEYS for n in range(len(key) + 1)}))
+_PREFIX = re.compile(rf'\s*(?:\Z|\[?\s*(?:\Z|\{{\s*(?:\Z|\{{?\s*(?:\Z|"(?:\Z|{_KEY})))))')
