@@ -11,7 +11,6 @@ import re
 import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from json.decoder import scanstring
 from typing import TypeAlias
 
 from mm.messages import Finish, Reply, ToolCall
@@ -136,7 +135,7 @@ def _call(text: str, parts: dict[str, tuple[int, int]], is_offered: IsOffered) -
     named = parts.get("name") or parts.get("function")
     if arguments is None or named is None or text[named[0]] != '"':
         return None
-    name = scanstring(text, named[0] + 1)[0]
+    name: str = _decoder.raw_decode(text, named[0])[0]
     if not is_offered(name):
         return None
     return ToolCall(new_call_id(), name, text[slice(*arguments)], written=True)
@@ -151,7 +150,7 @@ def _members(text: str, position: int) -> tuple[dict[str, tuple[int, int]], int]
     position = _skip_space(text, position + 1)
     try:
         while text[position] == '"':
-            key, position = scanstring(text, position + 1)
+            key, position = _decoder.raw_decode(text, position)
             position = _skip_space(text, position)
             if text[position] != ":" or key in parts:
                 return None

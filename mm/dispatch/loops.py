@@ -44,6 +44,7 @@ class _Entry:
     result: str  # a digest of the raw result
     polls: bool  # the tool was declared `repeat`
     order: int  # the call's place in its reply
+    answer: str | None  # what it printed, if it succeeded
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,18 +78,18 @@ class Loops:
 
     # The repeat check
 
-    def repeated(self, tool: Tool, identity: Identity) -> tuple[Outcome, str, str] | None:
-        """The outcome, the reply and the earlier answer, if this call is not to run again; else None."""
+    def repeated(self, tool: Tool, identity: Identity) -> tuple[Outcome, str] | None:
+        """The outcome and the reply, if this call is not to run again; else None."""
         if identity in self._refused:
-            return Outcome.REFUSED, _REFUSED_BEFORE, ""
+            return Outcome.REFUSED, _REFUSED_BEFORE
         earlier = self._earlier
         if tool.readonly or tool.repeat or earlier is None or earlier.identity != identity:
             return None
         if earlier.outcome is Outcome.OK:
             reply = f"Not run again: this exact call has just succeeded. Its result was:\n{earlier.answer}\n{_GO_ON}"
-            return Outcome.REPEATED, reply, earlier.answer
+            return Outcome.REPEATED, reply
         if earlier.outcome in (Outcome.TIMED_OUT, Outcome.KILLED):
-            return Outcome.REPEATED, _STOPPED_BEFORE, ""
+            return Outcome.REPEATED, _STOPPED_BEFORE
         return None
 
     def remember(self, tool: Tool, identity: Identity, outcome: Outcome, answer: str) -> None:
@@ -116,14 +117,18 @@ class Loops:
                 ruling = Ruling.REFUSE
         return ruling
 
-    def record(self, identity: Identity, result: str, *, polls: bool, order: int, refused: bool = False) -> str:
+    def record(
+        self, identity: Identity, result: str, *, polls: bool, order: int, answer: str | None, as_before: bool = False
+    ) -> str:
         """Note an answered call and give the notice that belongs into its reply ("" if none).
 
-        `refused` calls count with the result that they had before: the circle goes on.
+        `as_before`: the call was not run, since it had been answered already; it counts with the result that it had
+        before, so that the circle goes on. `answer` is what a successful call printed, else None.
         """
-        if refused:
-            result = next((e.result for e in reversed(self._entries) if e.identity == identity), result)
-        self._entries.append(_Entry(identity, result, polls, order))
+        before = self._last(identity)
+        if as_before and before is not None:
+            result, answer = before.result, before.answer
+        self._entries.append(_Entry(identity, result, polls, order, answer))
         for length in range(1, LONGEST_CYCLE + 1):
             passes = self._passes(length)
             if passes < NOTICE_AT:
@@ -132,6 +137,14 @@ class Loops:
                 return _POLL_NOTICE.format(passes) if passes % POLL_NOTICE_EVERY == 0 else ""
             return _NOTICE if length == 1 else _CYCLE_NOTICE.format(length)
         return ""
+
+    def circle_answer(self, identity: Identity) -> str | None:
+        """What the call that closes the circle printed when it succeeded; None if it never did."""
+        last = self._last(identity)
+        return last.answer if last else None
+
+    def _last(self, identity: Identity) -> _Entry | None:
+        return next((entry for entry in reversed(self._entries) if entry.identity == identity), None)
 
     def settle(self) -> None:
         """All calls of a group are answered: put them into the model's order, however they ended."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -20,12 +20,16 @@ class Decision(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ConsentRequest:
-    """What a person is asked. `reason` says why, where it is not obvious ("`bash` is in `ask`", "changed since")."""
+    """What a person is asked. `reason` says why, where it is not obvious ("`bash` is in `ask`", "changed since").
+
+    `complaint` says what is wrong with edited arguments (JSON text), "" if nothing is.
+    """
 
     tool: Tool
     arguments: Arguments
     plan: Plan
     reason: str = ""
+    complaint: Callable[[str], str] = lambda arguments: ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,229 @@
+"""The agent: ask the model, answer its calls, until it is done or a limit is met."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from mm.dispatch.dispatcher import Answered, Dispatcher
+from mm.dispatch.extract import Extracted, Gate, extract, may_become_call
+from mm.dispatch.names import Names
+from mm.errors import ExitCode, ModelError
+from mm.events import Listener, Notice, ReasoningShown, ReplyEnded, RequestSent, TextShown
+from mm.interrupt import Interrupt, Interrupted
+from mm.messages import Message, Outcome, Reply, Role, ToolOffer, ToolResult, Usage
+from mm.models.model import Delta, Model
+from mm.session.history import History
+from mm.tools.spec import Tool
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnd:
+    """How a turn ended. `text` is the answer, `message` what the user should know about the ending."""
+
+    text: str
+    code: ExitCode = ExitCode.DONE
+    message: str = ""
+    hint: str = ""
+    rounds: int = 0
+    seconds: float = 0.0
+    usage: Usage = field(default_factory=Usage)
+    results: tuple[ToolResult, ...] = ()
+
+    @property
+    def denials(self) -> tuple[ToolResult, ...]:
+        """The calls that did not run because somebody or something said no."""
+        return tuple(result for result in self.results if result.outcome in _DENIALS)
+
+
+_DENIALS = frozenset({Outcome.DENIED, Outcome.REFUSED, Outcome.UNASKED})
+
+
+@dataclass(slots=True)
+class _Turn:
+    """What a turn has come to so far."""
+
+    started: float
+    rounds: int = 0
+    nudged: bool = False
+    results: list[ToolResult] = field(default_factory=list)
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class Agent:
+    """One conversation of one agent file with one model. Built by `mm.app`."""
+
+    def __init__(
+        self,
+        *,
+        model: Model,
+        history: History,
+        dispatcher: Dispatcher,
+        tools: Callable[[], Sequence[Tool]],
+        offers: Callable[[], Sequence[ToolOffer]],
+        system: Callable[[], str],
+        fit: Callable[[Sequence[Message]], Sequence[Message]],
+        interrupt: Interrupt,
+        listen: Listener,
+        max_rounds: int,
+    ) -> None:
+        self.model = model
+        self.history = history
+        self.dispatcher = dispatcher
+        self.interrupt = interrupt
+        self.last_usage = Usage()
+        self._tools = tools
+        self._offers = offers
+        self._system = system
+        self._fit = fit
+        self._listen = listen
+        self._max_rounds = max_rounds
+
+    def turn(self, prompt: str) -> TurnEnd:
+        """Answer one user message. Ends in a TurnEnd, whatever happens; never raises for a model's mistake."""
+        self.dispatcher.loops.start_turn()
+        self.history.add_user(prompt)
+        turn = _Turn(started=time.monotonic())
+        while turn.rounds < self._max_rounds:
+            turn.rounds += 1
+            end = self._round(turn)
+            if end is not None:
+                return end
+        return self._end(turn, "", ExitCode.STOPPED, _TOO_MANY_ROUNDS.format(self._max_rounds), _MAX_ROUNDS_HINT)
+
+    def _round(self, turn: _Turn) -> TurnEnd | None:
+        """One request and the calls of its reply. None: the turn goes on."""
+        try:
+            reply, gate = self._ask(turn)
+        except ModelError as error:
+            self.history.add_reply(error.partial or "(no answer)", ())
+            return self._end(turn, error.partial, ExitCode.FAILED, error.message, error.hint)
+        except (KeyboardInterrupt, Interrupted):
+            return self._interrupted(turn)
+        names = Names(self._tools())
+        found = extract(reply, names.is_offered)
+        if found.calls:
+            return self._answer_calls(turn, reply, found, gate)
+        return self._take_text(turn, reply, found, gate)
+
+    def _ask(self, turn: _Turn) -> tuple[Reply, Gate]:
+        offers = self._offers()
+        gate = Gate(tools_offered=bool(offers))
+        messages = self._fit([Message(Role.SYSTEM, self._system()), *self.history.messages()])
+        number = turn.rounds
+        self._partial = ""
+
+        def on_delta(delta: Delta) -> None:
+            if delta.reasoning:
+                self._listen(ReasoningShown(delta.text))
+                return
+            shown = gate.feed(delta.text)
+            if shown:
+                self._partial += shown
+                self._listen(TextShown(shown))
+
+        with self.interrupt.waiting():
+            reply = self.model.ask(
+                messages,
+                offers,
+                on_delta=on_delta,
+                on_notice=lambda text: self._listen(Notice(text)),
+                on_sent=lambda: self._listen(RequestSent(number)),
+                stop=self.interrupt.stop,
+            )
+        self.last_usage = reply.usage
+        turn.prompt_tokens += reply.usage.prompt_tokens or 0
+        turn.completion_tokens += reply.usage.completion_tokens or 0
+        return reply, gate
+
+    def _answer_calls(self, turn: _Turn, reply: Reply, found: Extracted, gate: Gate) -> TurnEnd | None:
+        """Have the calls answered; say whether that ends the turn."""
+        self._show_rest(found.text, gate)
+        self._listen(ReplyEnded(reply, found.text))
+        self.history.add_reply(found.text, found.calls)
+        answer = self.dispatcher.cut if found.cut else self.dispatcher.answer
+        answered = answer(found.calls)
+        turn.results += answered.results
+        if self.interrupt.stop.is_set():
+            return self._end(turn, "", self.interrupt.exit_code, _INTERRUPTED)
+        return self._end_by_calls(turn, answered)
+
+    def _end_by_calls(self, turn: _Turn, answered: Answered) -> TurnEnd | None:
+        """The end of the turn if its calls end it: a circle, or a `final` tool."""
+        if answered.answer is not None:
+            self.history.add_final(answered.answer)
+        if answered.stopped:
+            return self._end(turn, answered.answer or "", ExitCode.STOPPED, answered.stopped)
+        if answered.answer is not None:
+            return self._end(turn, answered.answer, ExitCode.DONE)
+        return None
+
+    def _take_text(self, turn: _Turn, reply: Reply, found: Extracted, gate: Gate) -> TurnEnd | None:
+        """A reply without calls is the answer, unless the model has to be asked once to say it better."""
+        nudge = self._nudge(found)
+        if nudge and not turn.nudged:
+            turn.nudged = True
+            self._listen(ReplyEnded(reply, ""))
+            self.history.add_reply(found.text or "(empty)", ())
+            self.history.add_user(nudge)
+            return None
+        self._show_rest(found.text, gate)
+        self._listen(ReplyEnded(reply, found.text))
+        self.history.add_reply(found.text or "(empty)", ())
+        if not found.text.strip():
+            return self._end(turn, "", ExitCode.FAILED, _EMPTY, _EMPTY_HINT)
+        if found.cut:
+            return self._end(turn, found.text, ExitCode.STOPPED, _CUT, _CUT_HINT)
+        return self._end(turn, found.text, ExitCode.DONE)
+
+    def _nudge(self, found: Extracted) -> str:
+        if not found.text.strip():
+            return _NUDGE_EMPTY
+        if found.wrapped:
+            return _NUDGE_WRAPPED
+        if found.cut and self._offers() and may_become_call(found.text):
+            return _NUDGE_CUT
+        return ""
+
+    def _show_rest(self, text: str, gate: Gate) -> None:
+        """Show what was held back, now that it is known not to be a call."""
+        rest = gate.rest()
+        if text and rest:
+            self._listen(TextShown(rest))
+
+    def _interrupted(self, turn: _Turn) -> TurnEnd:
+        self.interrupt.stop.set()
+        self.history.add_reply(self._partial or "(interrupted)", ())
+        return self._end(turn, "", self.interrupt.exit_code, _INTERRUPTED)
+
+    def _end(self, turn: _Turn, text: str, code: ExitCode, message: str = "", hint: str = "") -> TurnEnd:
+        unasked = any(result.outcome is Outcome.UNASKED for result in turn.results)
+        if code is ExitCode.DONE and unasked:
+            code = ExitCode.REFUSED
+        return TurnEnd(
+            text=text,
+            code=code,
+            message=message,
+            hint=hint,
+            rounds=turn.rounds,
+            seconds=time.monotonic() - turn.started,
+            usage=Usage(turn.prompt_tokens or None, turn.completion_tokens or None),
+            results=tuple(turn.results),
+        )
+
+
+_INTERRUPTED = "Interrupted."
+_TOO_MANY_ROUNDS = "Stopped after {} requests in one turn without an answer."
+_MAX_ROUNDS_HINT = "Ask for less at once, or raise `max_rounds` (`--max-rounds`)."
+_EMPTY = "The model gave an empty answer."
+_EMPTY_HINT = "Ask again, or try another model with -m."
+_CUT = "The answer was cut off by the token limit."
+_CUT_HINT = "Raise `max_tokens` of the model in the agent file."
+_NUDGE_EMPTY = "Your reply was empty. Answer the request, or call one of the tools."
+_NUDGE_WRAPPED = (
+    "Your reply held a tool call inside other text, so nothing was run. "
+    "If you want to run it, send the call alone, with nothing before or after it. If not, answer without it."
+)
+_NUDGE_CUT = "Your reply was cut off by the token limit, so nothing was run. Send the call alone, and shorter."

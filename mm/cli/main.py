@@ -1,0 +1,177 @@
+"""The command `mm`: finds the command that was asked for, loads only that, and ends with its exit code."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from mm import __version__
+from mm.cli.options import Options, OutputFormat
+from mm.errors import ExitCode, MMError
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A command that is loaded when it is asked for, or a group of such commands."""
+
+    help: str
+    module: str = ""
+    commands: Mapping[str, _Entry] | None = None
+
+
+_COMMANDS = {
+    "tools": _Entry(
+        "The tools of an agent file, without a model.",
+        commands={
+            "list": _Entry("List the tools.", "mm.cli.tools_list"),
+            "show": _Entry("Show one tool, as written and as the model sees it.", "mm.cli.tools_show"),
+            "check": _Entry("Find what is wrong in an agent file, and how to mend it.", "mm.cli.tools_check"),
+            "run": _Entry("Run a tool yourself, the whole way that a model's call goes.", "mm.cli.tools_run"),
+            "new": _Entry("Add a tool to an agent file: a command, or a wasm module with its source.", "mm.cli.tools_new"),
+        },
+    ),
+    "init": _Entry("Write an agent file that works at once.", "mm.cli.init"),
+    "schema": _Entry("Print the JSON Schema of the agent file, for editors.", "mm.cli.schema"),
+    "trust": _Entry("Trust an agent file that came with a folder.", "mm.cli.trust"),
+    "model": _Entry(
+        "The models that mm runs itself.",
+        commands={
+            "list": _Entry("List the models and say which are here.", "mm.cli.model_list"),
+            "pull": _Entry("Fetch the weights of a model.", "mm.cli.model_pull"),
+        },
+    ),
+    "sessions": _Entry(
+        "What was said before.",
+        commands={
+            "list": _Entry("List the sessions.", "mm.cli.sessions_list"),
+            "show": _Entry("Print a session.", "mm.cli.sessions_show"),
+            "search": _Entry("Search all sessions for words.", "mm.cli.sessions_search"),
+            "export": _Entry("Write a session as Markdown or JSON.", "mm.cli.sessions_export"),
+            "delete": _Entry("Delete sessions.", "mm.cli.sessions_delete"),
+        },
+    ),
+    "permissions": _Entry(
+        "What you have allowed always.",
+        commands={
+            "list": _Entry("List it.", "mm.cli.permissions_list"),
+            "revoke": _Entry("Take it back.", "mm.cli.permissions_revoke"),
+        },
+    ),
+    "mcp": _Entry("MCP servers.", commands={"list": _Entry("Start the servers and list their tools.", "mm.cli.mcp_list")}),
+    "doctor": _Entry("Look at everything mm needs and say what is missing.", "mm.cli.doctor"),
+}
+
+
+class _LazyGroup(click.Group):
+    """A group whose commands are loaded by name."""
+
+    def __init__(self, entries: Mapping[str, _Entry], **rest: Any) -> None:
+        super().__init__(**rest)
+        self._entries = {name: entry for name, entry in entries.items() if _exists(entry)}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self._entries)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        entry = self._entries.get(cmd_name)
+        if entry is None:
+            return None
+        if entry.commands is not None:
+            return _LazyGroup(entry.commands, name=cmd_name, help=entry.help, no_args_is_help=True)
+        command: click.Command = importlib.import_module(entry.module).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.help) for name, entry in self._entries.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in self._entries and not name.startswith("-"):
+            near = difflib.get_close_matches(name, [*self._entries], n=1)
+            hint = f" Did you mean `{near[0]}`?" if near else ""
+            asks = '' if near or ctx.parent else f' To ask the model: mm -p "{name} …"'
+            raise click.UsageError(f"There is no command `{name}`.{hint}{asks}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+def _exists(entry: _Entry) -> bool:
+    if entry.commands is not None:
+        return any(_exists(inner) for inner in entry.commands.values())
+    return (Path(__file__).parent / f"{entry.module.rpartition('.')[2]}.py").exists()
+
+
+@click.group(
+    cls=_LazyGroup,
+    entries=_COMMANDS,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, prog_name="mm", message="%(prog)s %(version)s")
+@click.option("-p", "--print", "prompt", metavar="PROMPT", help="Ask once and print the answer; `-` reads the prompt from stdin.")
+@click.option("-a", "--agent", "agent_file", metavar="FILE", help="The agent file; naming it is trusting it.")
+@click.option("-m", "--model", metavar="MODEL", help="provider:model, such as ollama:qwen3 or local:qwen2.5-coder-1.5b.")
+@click.option("-y", "--yolo", is_flag=True, help="Do not ask before running tools; deny rules still hold.")
+@click.option("--allow", multiple=True, metavar="TOOL", help="Do not ask before running this tool (repeatable).")
+@click.option("--deny", multiple=True, metavar="TOOL", help="Never run this tool (repeatable).")
+@click.option("--cwd", metavar="DIR", help="Work in this folder.")
+@click.option("--max-rounds", type=click.IntRange(1), metavar="N", help="At most N requests a turn.")
+@click.option(
+    "--output-format", type=click.Choice([*OutputFormat]), default=OutputFormat.TEXT, help="What -p prints on stdout."
+)
+@click.option("-c", "--continue", "go_on", is_flag=True, help="Go on with the newest session of this folder and agent file.")
+@click.option("-r", "--resume", metavar="ID", help="Go on with this session.")
+@click.option("--no-session", is_flag=True, help="Keep nothing of this session.")
+@click.option("-q", "--quiet", is_flag=True, help="No tool calls on stderr.")
+@click.option("-v", "--verbose", is_flag=True, help="Reasoning and details on stderr.")
+@click.pass_context
+def mm(context: click.Context, **given: Any) -> None:
+    """An agent for the terminal that turns programs you already have into typed tools for a language model.
+
+    Without -p and without a command: a chat.
+    """
+    options = Options(**given)
+    context.obj = options
+    if context.invoked_subcommand is not None:
+        return
+    module = "mm.cli.chat" if options.prompt is None else "mm.cli.one_shot"
+    code: ExitCode = importlib.import_module(module).run(options)
+    context.exit(int(code))
+
+
+def main() -> None:
+    """Run the command line and end the process with its exit code."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command line; give its exit code. Errors that the user can mend are two lines on stderr."""
+    try:
+        code = mm.main(args=arguments, prog_name="mm", standalone_mode=False)
+        sys.stdout.flush()
+        return int(code) if isinstance(code, int) else 0
+    except click.ClickException as error:
+        error.show()
+        return int(ExitCode.USAGE)
+    except MMError as error:
+        print(f"mm: {error.message}", file=sys.stderr)
+        if error.hint:
+            print(f"    {error.hint}", file=sys.stderr)
+        return int(error.exit_code)
+    except (KeyboardInterrupt, click.Abort):
+        print("mm: interrupted.", file=sys.stderr)
+        return int(ExitCode.INTERRUPTED)
+    except BrokenPipeError:
+        # The reader has gone (`| head -1`). Python would complain again when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return int(ExitCode.DONE)

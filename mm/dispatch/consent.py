@@ -1,0 +1,143 @@
+"""Step 7 of the journey: may exactly this run? The only place that makes an `ApprovedCall`.
+
+Rules beat the mode: deny > ask > allow > yolo. A person's "always" or `--allow` answers a file's `ask`, never a
+`deny`. No consent, no run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from mm.config.grants import Changed, Granted, Grants
+from mm.config.schema import Permissions
+from mm.dispatch.person import Answer, ConsentRequest, Decision, Person
+from mm.errors import ToolError
+from mm.messages import Outcome
+from mm.tools.spec import ApprovedCall, Arguments, Need, Plan, Tool
+
+
+class Verdict(StrEnum):
+    """What a hook said about a call."""
+
+    ALLOW = "allow"
+    ASK = "ask"
+    DENY = "deny"
+
+
+class NotApprovedError(ToolError):
+    """The call may not run. `outcome` says why: denied, refused by a person, or nobody could be asked."""
+
+    def __init__(self, message: str, outcome: Outcome) -> None:
+        super().__init__(message)
+        self.outcome = outcome
+
+
+class EditedError(Exception):
+    """The person edited the arguments: the call goes through steps 3 to 7 again with this text."""
+
+    def __init__(self, arguments: str) -> None:
+        super().__init__("edited")
+        self.arguments = arguments
+
+
+@dataclass(slots=True)
+class Consent:
+    """The rules of a run and what the person has said so far.
+
+    `allowed` and `denied` come from the command line; `grants` is what was written down for this agent file;
+    `person` is None when nobody can be asked.
+    """
+
+    permissions: Permissions
+    yolo: bool
+    person: Person | None
+    grants: Grants | None = None
+    allowed: frozenset[str] = frozenset()
+    denied: frozenset[str] = frozenset()
+    _session: set[tuple[str, str]] = field(default_factory=set)
+
+    def approve(
+        self,
+        call_id: str,
+        tool: Tool,
+        arguments: Arguments,
+        plan: Plan,
+        *,
+        hook: Verdict | None = None,
+        complaint: Callable[[str], str] = lambda arguments: "",
+    ) -> ApprovedCall:
+        """Approve this very plan.
+
+        Raises NotApprovedError, or EditedError when the person changed the arguments. KeyboardInterrupt passes.
+        """
+        if tool.name in self.denied or tool.name in self.permissions.deny:
+            raise NotApprovedError(_DENIED.format(tool.name), Outcome.DENIED)
+        if hook is Verdict.DENY:
+            raise NotApprovedError(f"A hook denied this call of `{tool.name}`. Nothing was run.", Outcome.DENIED)
+        reason = self._reason_to_ask(tool, plan, hook)
+        if reason is not None:
+            self._ask(ConsentRequest(tool, arguments, plan, reason, complaint))
+        return ApprovedCall(call_id, tool, arguments, plan)
+
+    def _reason_to_ask(self, tool: Tool, plan: Plan, hook: Verdict | None) -> str | None:
+        """Why a person has to be asked ("" where it is plain), or None if nobody has to be."""
+        if plan.need is Need.ALWAYS:
+            return "it would change what mm itself trusts"
+        if hook is Verdict.ASK:
+            return "a hook wants you to be asked"
+        if self._said_always(tool, plan):
+            return None
+        if tool.name in self.permissions.ask:
+            return f"`{tool.name}` is in `ask` of the agent file"
+        if tool.name in self.permissions.allow or hook is Verdict.ALLOW or self.yolo or plan.need is Need.NONE:
+            return None
+        return self._changed(tool, plan)
+
+    def _said_always(self, tool: Tool, plan: Plan) -> bool:
+        if tool.name in self.allowed or (tool.name, plan.definition) in self._session:
+            return True
+        return self.grants is not None and isinstance(self.grants.find(tool.name, plan.definition), Granted)
+
+    def _changed(self, tool: Tool, plan: Plan) -> str:
+        found = self.grants.find(tool.name, plan.definition) if self.grants else None
+        if not isinstance(found, Changed):
+            return ""
+        return f"`{tool.name}` has changed since you allowed it always; it was: {found.shown}"
+
+    def _ask(self, request: ConsentRequest) -> None:
+        tool, plan = request.tool, request.plan
+        if self.person is None:
+            raise NotApprovedError(_UNASKED.format(tool.name), Outcome.UNASKED)
+        answer = self.person.decide(request)
+        if answer.decision is Decision.EDIT:
+            raise EditedError(answer.arguments)
+        if answer.decision is Decision.NO:
+            raise NotApprovedError(_refusal(tool, answer), Outcome.REFUSED)
+        if plan.need is not Need.ALWAYS:
+            self._keep(tool, plan, answer.decision)
+
+    def _keep(self, tool: Tool, plan: Plan, decision: Decision) -> None:
+        """Remember an "always" before the call runs, so that its queued siblings are not asked about."""
+        if decision in (Decision.ALWAYS_SESSION, Decision.ALWAYS_SAVED):
+            self._session.add((tool.name, plan.definition))
+        if decision is Decision.ALWAYS_SAVED and self.grants is not None:
+            self.grants.add(tool.name, plan.definition, summary(plan))
+
+
+def summary(plan: Plan) -> str:
+    """A plan in one line: its parts, each entry as it stands."""
+    return "; ".join(" ".join(part.entries) for part in plan.shown)
+
+
+def _refusal(tool: Tool, answer: Answer) -> str:
+    reason = f" and said: {answer.reason}" if answer.reason else "."
+    return f"The user said no to this call of `{tool.name}`{reason} Nothing was run. Do not send it again unchanged."
+
+
+_DENIED = "The rules of this agent deny `{}`. Nothing was run, and nobody can allow it here. Do without it."
+_UNASKED = (
+    "Refused: running `{}` needs the user's consent, and nobody can be asked here. Nothing was run. "
+    "Do not try again; say what you would have run and why."
+)
