@@ -1,0 +1,56 @@
+"""`/compact`: a summary takes the place of what came before the last turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from mm.errors import ModelError
+from mm.messages import Message, Role
+from mm.session.heal import conversation
+from mm.session.history import History
+from mm.session.records import Record, title_of
+
+REQUEST = (
+    "Write a summary of this conversation so far, for yourself: it will take the place of the messages. "
+    "Keep what was asked, what was done and found out (names, paths, numbers, results of calls), what was decided, "
+    "and what is still open. Answer with the summary alone, without calling a tool."
+)
+
+Summarize = Callable[[Sequence[Message]], str]
+"""Asks the model for a summary: gets the conversation, ending with the request; may raise ModelError."""
+
+
+def compact(history: History, summarize: Summarize | None = None) -> str:
+    """Replace everything before the last turn (everything, if there is one turn) by a summary.
+
+    Without a model's summary, a list of what had been asked takes its place. Returns what was done, for the user.
+    """
+    records = history.records
+    count = _start_of_last_turn(records) or len(records)
+    if not count:
+        return "There is nothing to compact."
+    summary, problem = _ask(conversation(records[:count], history.summary), summarize)
+    text = summary or _outline(records[:count], history.summary)
+    history.compact(count, text if not summary else f"[Summary of the conversation so far]\n{summary}")
+    how = "a summary takes their place" if summary else f"a list of what was asked takes their place{problem}"
+    return f"Left out {count} messages: {how}. They stay in the session for reading."
+
+
+def _ask(messages: Sequence[Message], summarize: Summarize | None) -> tuple[str, str]:
+    if summarize is None:
+        return "", ""
+    try:
+        summary = summarize([*messages, Message(Role.USER, REQUEST)]).strip()
+    except ModelError as error:
+        return "", f" (the model gave no summary: {error.message})"
+    return summary, "" if summary else " (the model's summary was empty)"
+
+
+def _outline(records: Sequence[Record], before: str) -> str:
+    prompts = [f"- {title_of(record.content)}" for record in records if record.begins_turn]
+    lines = [f"[{len(records)} messages were left out to make room. Their requests were:]", *prompts]
+    return "\n".join([before, *lines] if before else lines)
+
+
+def _start_of_last_turn(records: Sequence[Record]) -> int:
+    return next((index for index in reversed(range(len(records))) if records[index].begins_turn), 0)

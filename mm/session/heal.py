@@ -1,0 +1,134 @@
+"""Makes of any records a conversation that a strict server accepts: every call with one reply, all text legal."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from mm.messages import JSON, Message, Role, ToolCall
+from mm.session.records import NOTE, NOTE_MARK, STARTED, Record
+
+INTERRUPTED = (
+    "interrupted, outcome unknown: mm ended before this call was answered. "
+    "Check what happened before you make the call again."
+)
+STARTED_UNKNOWN = (
+    "started, outcome unknown: mm ended while this call ran, so it may have had an effect. "
+    "Check what happened before you make the call again."
+)
+BEGINNING_LOST = "[The beginning of this conversation is lost.]"
+
+_ILLEGAL = re.compile(r"[^A-Za-z0-9_-]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def conversation(records: Sequence[Record], summary: str = "") -> list[Message]:
+    """The messages to send. Equal records give equal messages, so what a server has cached stays valid.
+
+    Each call gets exactly one reply, directly after its message and in the order of the calls; replies without a
+    call are dropped; two messages of one side in a row become one, since strict chat templates refuse them.
+    """
+    replies = _match(records)
+    messages: list[Message] = []
+    if summary:
+        _append(messages, Message(Role.USER, heal_text(summary)))
+    for index, record in enumerate(records):
+        if record.role is Role.USER:
+            mark = NOTE_MARK if record.outcome == NOTE else ""
+            _append(messages, Message(Role.USER, mark + heal_text(record.content)))
+        elif record.role is Role.ASSISTANT:
+            _append_reply(messages, record, replies.get(index, {}))
+    if messages and messages[0].role is not Role.USER:
+        messages.insert(0, Message(Role.USER, BEGINNING_LOST))
+    return messages
+
+
+def _append_reply(messages: list[Message], record: Record, replies: dict[int, Record]) -> None:
+    text = heal_text(record.content)
+    calls: list[ToolCall] = []
+    taken: set[str] = set()
+    for position, call in enumerate(record.calls):
+        reply = replies.get(position)
+        known = replace(reply.calls[0], id=call.id) if reply and reply.calls else call
+        calls.append(_heal_call(known, position, taken))
+    if not calls and not text.strip():
+        return  # strict servers refuse a message that says nothing
+    _append(messages, Message(Role.ASSISTANT, text, tool_calls=tuple(calls)))
+    for position, call in enumerate(calls):
+        messages.append(Message(Role.TOOL, _reply_text(replies.get(position)), tool_call_id=call.id))
+
+
+def _append(messages: list[Message], message: Message) -> None:
+    last = messages[-1] if messages else None
+    if last is None or last.role is not message.role or last.tool_calls:
+        messages.append(message)
+        return
+    content = "\n\n".join(text for text in (last.content, message.content) if text)
+    messages[-1] = replace(message, content=content)
+
+
+def _reply_text(reply: Record | None) -> str:
+    if reply is None:
+        return INTERRUPTED
+    if reply.outcome == STARTED:
+        return STARTED_UNKNOWN
+    return heal_text(reply.content)
+
+
+def _match(records: Sequence[Record]) -> dict[int, dict[int, Record]]:
+    """Which reply belongs to which call: index of the assistant's record → position of the call → reply.
+
+    A reply belongs to the nearest message before it that has an open call of that id: servers use ids again.
+    """
+    waiting: dict[str, list[tuple[int, int]]] = {}
+    matched: dict[int, dict[int, Record]] = {}
+    for index, record in enumerate(records):
+        if record.role is Role.ASSISTANT:
+            for position in reversed(range(len(record.calls))):  # the first of equal ids is answered first
+                waiting.setdefault(record.calls[position].id, []).append((index, position))
+        elif record.role is Role.TOOL and waiting.get(record.call_id):
+            owner, position = waiting[record.call_id].pop()
+            matched.setdefault(owner, {})[position] = record
+    return matched
+
+
+def _heal_call(call: ToolCall, position: int, taken: set[str]) -> ToolCall:
+    identity = heal_text(call.id) or f"call_{position}"
+    while identity in taken:
+        identity += f"_{position}"
+    taken.add(identity)
+    return ToolCall(identity, heal_name(call.name), heal_arguments(call.arguments), call.written)
+
+
+def heal_name(name: str) -> str:
+    """A tool name that every server accepts: 1 to 64 of `[A-Za-z0-9_-]`."""
+    return _ILLEGAL.sub("_", name)[:64] or "unknown_tool"
+
+
+def heal_text(text: str) -> str:
+    """The text without lone surrogates: two halves become their character, one half becomes U+FFFD."""
+    if _SURROGATE.search(text) is None:
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+@lru_cache(maxsize=4096)
+def heal_arguments(arguments: str) -> str:
+    """The arguments as the text of one JSON object; `{}` if they are not one. Legal text is kept byte for byte."""
+    try:
+        value = json.loads(arguments, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        return "{}"
+    if not isinstance(value, dict):
+        return "{}"
+    if _SURROGATE.search(arguments) is None and _ESCAPED_SURROGATE.search(arguments) is None:
+        return arguments
+    return heal_text(json.dumps(value, ensure_ascii=False))
+
+
+def _refuse_constant(name: str) -> JSON:
+    raise ValueError(f"{name} is not JSON")

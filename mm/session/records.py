@@ -1,0 +1,81 @@
+"""What a session is made of: its own facts, and one record for each message."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from dataclasses import dataclass
+
+from mm.messages import Role, ToolCall
+
+STARTED = "started"
+"""`Record.outcome` of a call that runs, or that ran when mm was killed."""
+
+NOTE = "note"
+"""`Record.outcome` of a user message that mm itself wrote to the model: it begins no turn."""
+
+NOTE_MARK = "[mm] "
+"""How the model sees that a note is not from the person."""
+
+_CONSONANTS = "bdfghjklmnprstvz"
+_VOWELS = "aeiou"
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The facts of one session. Times are seconds since 1970; `agent` is the path of the agent file, or ""."""
+
+    id: str
+    created: float
+    updated: float
+    cwd: str
+    agent: str = ""
+    model: str = ""
+    title: str = ""
+    summary: str = ""  # stands for the messages that were left out by a compaction
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    size: int = 0  # messages
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One message as it is kept.
+
+    `number` is its row in the store (0: not stored), and gives the order. On tool records `call_id` names the call,
+    `calls` holds that one call as it ran (a legal name, arguments that are one JSON object) and `outcome` is an
+    `Outcome` or `STARTED`. `left_out`: a summary stands for it; it is no longer sent to the model.
+    """
+
+    role: Role
+    content: str
+    calls: tuple[ToolCall, ...] = ()
+    call_id: str = ""
+    outcome: str = ""
+    created: float = 0.0
+    number: int = 0
+    left_out: bool = False
+
+    @property
+    def begins_turn(self) -> bool:
+        """Whether a person wrote it: `/undo` goes back to here."""
+        return self.role is Role.USER and self.outcome != NOTE
+
+
+def new_session(cwd: str, agent: str = "", model: str = "") -> Session:
+    """The facts of a session that begins now. It is stored with its first message."""
+    now = time.time()
+    return Session(id=new_id(now), created=now, updated=now, cwd=cwd, agent=agent, model=model)
+
+
+def new_id(now: float) -> str:
+    """The day, then four syllables that can be said aloud: `20260412-kodamiru`."""
+    word = "".join(secrets.choice(_CONSONANTS) + secrets.choice(_VOWELS) for _ in range(4))
+    return f"{time.strftime('%Y%m%d', time.localtime(now))}-{word}"
+
+
+def title_of(prompt: str) -> str:
+    """The first line of a prompt that says something, cut to 72 characters."""
+    line = next((line for line in prompt.splitlines() if line.strip()), "")
+    title = " ".join(line.split())
+    return title if len(title) <= 72 else title[:71] + "…"
