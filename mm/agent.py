@@ -130,7 +130,7 @@ class Agent:
                 offers,
                 on_delta=on_delta,
                 on_notice=lambda text: self._listen(Notice(text)),
-                on_sent=lambda: self._listen(RequestSent(number)),
+                on_sent=lambda: self._sent(number),
                 stop=self.interrupt.stop,
             )
         self.last_usage = reply.usage
@@ -138,11 +138,16 @@ class Agent:
         turn.completion_tokens += reply.usage.completion_tokens or 0
         return reply, gate
 
+    def _sent(self, number: int) -> None:
+        """The request is on its way: now there is time to write down what was said."""
+        self._listen(RequestSent(number))
+        self.history.save()
+
     def _answer_calls(self, turn: _Turn, reply: Reply, found: Extracted, gate: Gate) -> TurnEnd | None:
         """Have the calls answered; say whether that ends the turn."""
         self._show_rest(found.text, gate)
         self._listen(ReplyEnded(reply, found.text))
-        self.history.add_reply(found.text, found.calls)
+        self.history.add_reply(found.text, found.calls, reply.usage)
         answer = self.dispatcher.cut if found.cut else self.dispatcher.answer
         answered = answer(found.calls)
         turn.results += answered.results
@@ -166,12 +171,12 @@ class Agent:
         if nudge and not turn.nudged:
             turn.nudged = True
             self._listen(ReplyEnded(reply, ""))
-            self.history.add_reply(found.text or "(empty)", ())
-            self.history.add_user(nudge)
+            self.history.add_reply(found.text or "(empty)", (), reply.usage)
+            self.history.add_user(nudge, note=True)
             return None
         self._show_rest(found.text, gate)
         self._listen(ReplyEnded(reply, found.text))
-        self.history.add_reply(found.text or "(empty)", ())
+        self.history.add_reply(found.text or "(empty)", (), reply.usage)
         if not found.text.strip():
             return self._end(turn, "", ExitCode.FAILED, _EMPTY, _EMPTY_HINT)
         if found.cut:

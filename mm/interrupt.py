@@ -42,11 +42,11 @@ class Interrupt:
         """A signal in here raises KeyboardInterrupt at once: mm only waits for a model or a person."""
         if self.stop.is_set():
             raise KeyboardInterrupt
-        self._waiting = True
+        outer, self._waiting = self._waiting, True
         try:
             yield
         finally:
-            self._waiting = False
+            self._waiting = outer
 
     def _received(self, number: int, frame: FrameType | None) -> None:
         if number == signal.SIGTERM:

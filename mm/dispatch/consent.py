@@ -8,22 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from mm.config.grants import Changed, Granted, Grants
 from mm.config.schema import Permissions
+from mm.dispatch.hooks import Permission
 from mm.dispatch.person import Answer, ConsentRequest, Decision, Person
 from mm.errors import ToolError
+from mm.interrupt import Interrupt
 from mm.messages import Outcome
 from mm.tools.spec import ApprovedCall, Arguments, Need, Plan, Tool
-
-
-class Verdict(StrEnum):
-    """What a hook said about a call."""
-
-    ALLOW = "allow"
-    ASK = "ask"
-    DENY = "deny"
 
 
 class NotApprovedError(ToolError):
@@ -53,6 +46,7 @@ class Consent:
     permissions: Permissions
     yolo: bool
     person: Person | None
+    interrupt: Interrupt
     grants: Grants | None = None
     allowed: frozenset[str] = frozenset()
     denied: frozenset[str] = frozenset()
@@ -65,7 +59,7 @@ class Consent:
         arguments: Arguments,
         plan: Plan,
         *,
-        hook: Verdict | None = None,
+        hook: Permission | None = None,
         complaint: Callable[[str], str] = lambda arguments: "",
     ) -> ApprovedCall:
         """Approve this very plan.
@@ -74,24 +68,24 @@ class Consent:
         """
         if tool.name in self.denied or tool.name in self.permissions.deny:
             raise NotApprovedError(_DENIED.format(tool.name), Outcome.DENIED)
-        if hook is Verdict.DENY:
+        if hook is Permission.DENY:
             raise NotApprovedError(f"A hook denied this call of `{tool.name}`. Nothing was run.", Outcome.DENIED)
         reason = self._reason_to_ask(tool, plan, hook)
         if reason is not None:
             self._ask(ConsentRequest(tool, arguments, plan, reason, complaint))
         return ApprovedCall(call_id, tool, arguments, plan)
 
-    def _reason_to_ask(self, tool: Tool, plan: Plan, hook: Verdict | None) -> str | None:
+    def _reason_to_ask(self, tool: Tool, plan: Plan, hook: Permission | None) -> str | None:
         """Why a person has to be asked ("" where it is plain), or None if nobody has to be."""
         if plan.need is Need.ALWAYS:
             return "it would change what mm itself trusts"
-        if hook is Verdict.ASK:
+        if hook is Permission.ASK:
             return "a hook wants you to be asked"
         if self._said_always(tool, plan):
             return None
         if tool.name in self.permissions.ask:
             return f"`{tool.name}` is in `ask` of the agent file"
-        if tool.name in self.permissions.allow or hook is Verdict.ALLOW or self.yolo or plan.need is Need.NONE:
+        if tool.name in self.permissions.allow or hook is Permission.ALLOW or self.yolo or plan.need is Need.NONE:
             return None
         return self._changed(tool, plan)
 
@@ -110,7 +104,8 @@ class Consent:
         tool, plan = request.tool, request.plan
         if self.person is None:
             raise NotApprovedError(_UNASKED.format(tool.name), Outcome.UNASKED)
-        answer = self.person.decide(request)
+        with self.interrupt.waiting():
+            answer = self.person.decide(request)
         if answer.decision is Decision.EDIT:
             raise EditedError(answer.arguments)
         if answer.decision is Decision.NO:

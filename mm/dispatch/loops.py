@@ -89,7 +89,7 @@ class Loops:
             reply = f"Not run again: this exact call has just succeeded. Its result was:\n{earlier.answer}\n{_GO_ON}"
             return Outcome.REPEATED, reply
         if earlier.outcome in (Outcome.TIMED_OUT, Outcome.KILLED):
-            return Outcome.REPEATED, _STOPPED_BEFORE
+            return Outcome.STOPPED, _STOPPED_BEFORE
         return None
 
     def remember(self, tool: Tool, identity: Identity, outcome: Outcome, answer: str) -> None:

@@ -1,0 +1,120 @@
+"""`mm -p`: one turn; the final answer alone on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from mm import app
+from mm.agent import Agent, TurnEnd
+from mm.cli.options import Options, OutputFormat
+from mm.cli.piped import prompt_from
+from mm.errors import ExitCode
+from mm.events import CallAnnounced, CallEnded, Event, Listener, Notice, ReplyEnded
+from mm.interrupt import Interrupt
+from mm.messages import JSON, ToolResult
+
+
+def run(options: Options) -> ExitCode:
+    """Ask once. Gives the exit code of the contract: the first of 130, 1, 3, 4 that applies."""
+    assert options.prompt is not None
+    notices: list[str] = []
+    interrupt = Interrupt()
+    interrupt.install()
+    with interrupt.waiting():
+        prompt = prompt_from(options.prompt, notices)
+    echo = app.echo(options)
+    for notice in notices:
+        echo(Notice(notice))
+    listen = _both(echo, _EventLines()) if options.output_format is OutputFormat.STREAM_JSON else echo
+    agent = app.build(options, interrupt=interrupt, listen=listen, person=app.line_person())
+    try:
+        end = agent.turn(prompt)
+        _print(options.output_format, end, agent)
+    finally:
+        agent.close()
+    return end.code
+
+
+def _print(form: OutputFormat, end: TurnEnd, agent: Agent) -> None:
+    """The answer on stdout, the ending on stderr."""
+    if end.message:
+        print(f"mm: {end.message}", file=sys.stderr)
+        if end.hint:
+            print(f"    {end.hint}", file=sys.stderr)
+    if form is not OutputFormat.TEXT:
+        _print_line(_result(end, agent))
+    elif end.text:
+        text = end.text if not sys.stdout.isatty() else app.visible(end.text)
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+    sys.stdout.flush()
+
+
+def _result(end: TurnEnd, agent: Agent) -> dict[str, JSON]:
+    """The result object, with the field names that other agents of this kind use."""
+    return {
+        "type": "result",
+        "subtype": _SUBTYPES.get(end.code, "error"),
+        "is_error": end.code is not ExitCode.DONE,
+        "result": end.text,
+        "message": end.message,
+        "session_id": agent.history.session_id,
+        "num_turns": end.rounds,
+        "duration_ms": round(end.seconds * 1000),
+        "usage": {"input_tokens": end.usage.prompt_tokens, "output_tokens": end.usage.completion_tokens},
+        "tool_calls": [_call(result) for result in end.results],
+        "permission_denials": [
+            {"tool_name": result.call.name, "tool_use_id": result.call.id, "outcome": str(result.outcome)}
+            for result in end.denials
+        ],
+    }
+
+
+_SUBTYPES = {
+    ExitCode.DONE: "success",
+    ExitCode.FAILED: "error_during_execution",
+    ExitCode.STOPPED: "error_stopped",
+    ExitCode.REFUSED: "error_permission",
+    ExitCode.INTERRUPTED: "error_interrupted",
+}
+
+
+def _call(result: ToolResult) -> dict[str, JSON]:
+    return {
+        "id": result.call.id,
+        "name": result.call.name,
+        "arguments": result.call.arguments,
+        "outcome": str(result.outcome),
+        "output": result.content,
+        "duration_ms": round(result.seconds * 1000),
+    }
+
+
+class _EventLines:
+    """One JSON object a line for whoever follows the turn as it happens."""
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, ReplyEnded):
+            self._write("assistant", text=event.shown, reasoning=event.reply.reasoning)
+        elif isinstance(event, CallAnnounced):
+            self._write("tool_use", id=event.call.id, name=event.call.name, arguments=event.call.arguments)
+        elif isinstance(event, CallEnded):
+            self._write("tool_result", **_call(event.result))
+        elif isinstance(event, Notice):
+            self._write("notice", text=event.text)
+
+    def _write(self, kind: str, **fields: JSON) -> None:
+        _print_line({"type": kind, **fields})
+
+
+def _print_line(value: dict[str, JSON]) -> None:
+    sys.stdout.write(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode() + "\n")
+    sys.stdout.flush()
+
+
+def _both(first: Listener, second: Listener) -> Listener:
+    def listen(event: Event) -> None:
+        first(event)
+        second(event)
+
+    return listen

@@ -1,0 +1,29 @@
+"""One call on its way through the journey."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mm.dispatch.loops import Identity
+from mm.messages import ToolCall
+from mm.tools.spec import ApprovedCall, Output, Tool
+
+
+@dataclass(slots=True, eq=False)
+class OpenCall:
+    """A call and what is known about it so far. The steps fill it in; `output` is set once it is answered."""
+
+    call: ToolCall
+    order: int  # its place in the reply
+    tool: Tool | None = None
+    identity: Identity | None = None
+    approved: ApprovedCall | None = None
+    output: Output | None = None
+    notes: tuple[str, ...] = ()  # what the reply tells the model beside the output
+    as_before: bool = False  # not run, since it was answered already: counts with its earlier result
+    started: float = 0.0
+    seconds: float = 0.0
+
+    def identify(self) -> Identity:
+        """What makes it the same call as another: what it says as written, where nothing better is known."""
+        return self.identity or Identity(self.call.name, self.call.arguments)
