@@ -1,0 +1,129 @@
+"""Runs command tools: an argv template filled with checked arguments, without a shell."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from mm.config.schema import CommandTool
+from mm.errors import ToolError
+from mm.messages import Outcome
+from mm.tools.argv import describe_templates, render_argv, render_stdin
+from mm.tools.environment import show_variables
+from mm.tools.process import Program, as_output, check_program, run_program
+from mm.tools.spec import ApprovedCall, Arguments, Look, Output, Plan, Run, Shown, Tool
+
+
+@dataclass(frozen=True, slots=True)
+class CommandRun:
+    """What was approved: the program and all that it is given, and the digest of its file if the author named one."""
+
+    program: Program
+    file_digest: str
+
+
+class CommandExecutor:
+    """`environment` is already filtered; `cwd` is the folder that mm was started in."""
+
+    def __init__(self, environment: Mapping[str, str], cwd: Path) -> None:
+        self._environment = dict(environment)
+        self._cwd = cwd
+
+    def plan(self, tool: Tool, arguments: Arguments) -> Plan:
+        spec = _command(tool)
+        env = {**self._environment, **spec.env}
+        program = Program(
+            argv=render_argv(spec, tool.schema, arguments),
+            env=env,
+            cwd=spec.cwd or self._cwd,
+            timeout=spec.timeout,
+            stdin=render_stdin(spec, arguments),
+            file=find_program(spec.program, env.get("PATH", os.defpath)),
+        )
+        check_program(program)
+        if not program.cwd.is_dir():
+            raise ToolError(f"The working directory of `{tool.name}`, `{program.cwd}`, is not there. Tell the user.")
+        what = CommandRun(program, _digest_if_named(spec))
+        return Plan(what=what, shown=self._show(spec, program), definition=_define(spec, what))
+
+    def run(self, call: ApprovedCall, run: Run) -> Output:
+        what = call.plan.what
+        assert isinstance(what, CommandRun)
+        try:
+            if _digest_if_named(_command(call.tool)) != what.file_digest:
+                raise ToolError(f"`{what.program.name}` changed after it was approved and did not run. Call it again.")
+            finished = run_program(what.program, stop=run.stop, spill=run.spill, watch=run.watch)
+        except ToolError as error:
+            return Output.reply(Outcome.FAILED, error.message)
+        return as_output(finished, what.program.timeout)
+
+    def _show(self, spec: CommandTool, program: Program) -> tuple[Shown, ...]:
+        shown = [Shown("command", Look.ARGV, program.argv)]
+        if program.cwd != self._cwd:
+            shown.append(Shown("folder", Look.PATH, (str(program.cwd),)))
+        if spec.env:
+            shown.append(Shown("environment", Look.TEXT, tuple(show_variables(spec.env))))
+        if program.stdin:
+            shown.append(Shown("stdin", Look.STDIN, (program.stdin.decode(),)))
+        return tuple(shown)
+
+
+def find_program(name: str, path: str) -> str:
+    """The file that `name` means: itself if it has a slash, else from the absolute folders of `path`, never from here.
+
+    Raises ToolError if it is not there or may not be executed.
+    """
+    if "/" in name:
+        candidates = [name]
+    else:
+        candidates = [f"{folder}/{name}" for folder in path.split(":") if folder.startswith("/")]
+    for candidate in candidates:
+        if os.access(candidate, os.X_OK) and not Path(candidate).is_dir():
+            return candidate
+    if any(Path(candidate).is_file() for candidate in candidates):
+        raise ToolError(f"`{name}` may not be executed. Nothing ran. The user can mend that with `chmod +x`.")
+    where = "is not there" if "/" in name else "is not installed: no folder on PATH has it"
+    raise ToolError(f"The program `{name}` {where}. Nothing ran. Tell the user, or do without it.")
+
+
+def _command(tool: Tool) -> CommandTool:
+    assert isinstance(tool.spec, CommandTool)
+    return tool.spec
+
+
+def _define(spec: CommandTool, what: CommandRun) -> str:
+    """The digest that an "always" is bound to."""
+    definition = {
+        "program": what.program.file,
+        "file": what.file_digest,
+        "arguments": describe_templates(spec.arguments),
+        "stdin": "json" if spec.stdin_json else describe_templates([spec.stdin] if spec.stdin else []),
+        "env": dict(spec.env),
+        "cwd": str(spec.cwd) if spec.cwd else "",
+        "allow_dash": sorted(spec.allow_dash),
+    }
+    return hashlib.sha256(json.dumps(definition, sort_keys=True).encode()).hexdigest()
+
+
+def _digest_if_named(spec: CommandTool) -> str:
+    """The digest of the program's file if it was written with a slash: such a file is the author's own."""
+    if "/" not in spec.program:
+        return ""
+    path = Path(spec.program)
+    try:
+        status = path.stat()
+        return _digest(path, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+    except OSError as error:
+        raise ToolError(f"`{path}` cannot be read ({error.strerror}), so it was not run. Tell the user.") from error
+
+
+@functools.lru_cache(maxsize=256)
+def _digest(path: Path, *status: int) -> str:
+    """`status` is only there to tell a changed file: its change time is not a program's to set."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
