@@ -25,7 +25,7 @@ from mm.dispatch.schedule import Runner, groups
 from mm.dispatch.shape import answer_text, shape
 from mm.errors import ToolError
 from mm.events import CallAnnounced, CallEnded, Listener, Notice
-from mm.interrupt import Interrupt
+from mm.interrupt import Interrupt, Interrupted
 from mm.messages import JSON, Outcome, ToolCall, ToolResult
 from mm.tools.spec import ApprovedCall, Executor, Kind, Output, Tool
 
@@ -120,7 +120,7 @@ class Dispatcher:
             return Output.reply(Outcome.STOPPED, self._stopped)
         try:
             return self._check_and_approve(item, names)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, Interrupted):
             self._interrupt.stop.set()
             return Output.reply(Outcome.INTERRUPTED, _NOT_RUN)
         except ToolError as error:
