@@ -28,6 +28,11 @@ def cache_folder() -> Path:
     return _private(_platform("cache"))
 
 
+def own_folders() -> tuple[Path, ...]:
+    """The three folders above, without making or checking them."""
+    return tuple(_platform(kind) for kind in ("config", "data", "cache"))
+
+
 def private_folder(parent: Path, *names: str) -> Path:
     """A folder below one of the above, made private if it is new."""
     folder = parent

@@ -27,7 +27,8 @@ class Place:
 class ModelConfig:
     """Which model to ask, and how. `None` means: the provider's or the server's default.
 
-    `api_key` is never printed; `key_variables` are the environment variables that it was made of.
+    `api_key` is never printed; `key_variables` are the environment variables that it and the
+    headers were made of.
     """
 
     provider: str
@@ -222,3 +223,4 @@ class Config:
     max_rounds: int = 50
     secret_variables: frozenset[str] = frozenset()  # used as `api_key`: never passed to a tool
     warnings: tuple[str, ...] = ()
+    digest: str = ""  # sha256 of the bytes of `file` that this was read from

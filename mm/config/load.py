@@ -1,0 +1,136 @@
+"""Turns an agent file into a `Config`, or into the list of everything that is wrong in it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from mm.config.hooks_section import read_hooks
+from mm.config.instructions import read_instructions
+from mm.config.keys import ROOT
+from mm.config.model_section import read_model
+from mm.config.nodes import MappingNode, Node, kind_of
+from mm.config.permissions_section import check_tool_name, read_permissions
+from mm.config.problems import ConfigProblems, unreadable
+from mm.config.protected import check_write_grants
+from mm.config.reader import Fields, Reader
+from mm.config.schema import BUILTIN_NAMES, DEFAULT_BUILTINS, PLANNED_NAMES, Config
+from mm.config.servers_section import read_servers
+from mm.config.source import decode, read_bytes
+from mm.config.tools_section import read_tools
+from mm.config.yaml_tree import read_tree
+
+
+def load(path: Path, *, environ: Mapping[str, str]) -> Config:
+    """The agent that a file describes. Nothing is started, and nothing but the files it names is looked at.
+
+    Raises ConfigProblems with every problem of the file, UsageError if there is no file to read.
+    """
+    return _load(path, environ)
+
+
+def preview(path: Path) -> Config:
+    """The same with `~` and `${VAR}` as written: what may be shown of a file that is not trusted yet."""
+    return _load(path, None)
+
+
+def _load(path: Path, environ: Mapping[str, str] | None) -> Config:
+    data = read_bytes(path)
+    tree, problems = read_tree(path, decode(path, data))
+    if not isinstance(tree, MappingNode):
+        place = tree.place
+        hint = "Start with `name: …`, or write a file with: mm init"
+        raise unreadable(path, f"the file is {kind_of(tree)}, not keys", hint, line=place.line, column=place.column)
+    reader = Reader(path, environ)
+    reader.problems += problems
+    config = _config(reader, reader.fields(tree, ROOT))
+    if reader.problems:
+        raise ConfigProblems(reader.problems)
+    return replace(config, digest=hashlib.sha256(data).hexdigest(), warnings=tuple(reader.warnings))
+
+
+def _config(reader: Reader, fields: Fields) -> Config:
+    tools = read_tools(reader, fields.get("tools"))
+    servers = read_servers(reader, fields.get("mcpServers"))
+    model = read_model(reader, fields.get("model"))
+    known = tuple(dict.fromkeys((*BUILTIN_NAMES, *tools.names)))
+    skills = _skills(reader, fields.get("skills"))
+    defaults = Config(None, reader.folder)
+    config = Config(
+        file=reader.file.absolute(),
+        folder=reader.folder,
+        name=_name(reader, fields.get("name"), defaults.name),
+        model=model,
+        instructions=read_instructions(reader, fields),
+        builtins=_builtins(reader, fields.get("builtins"), bool(skills)),
+        yolo=reader.boolean(fields.get("yolo"), "yolo"),
+        permissions=read_permissions(reader, fields.get("permissions"), known, servers),
+        env_pass=_variables(reader, fields.get("env_pass")),
+        hooks=read_hooks(reader, fields.get("hooks"), known, bool(servers)),
+        skills=skills,
+        mcp_servers=servers,
+        tools=tools.entries,
+        output_limit=reader.integer(fields.get("output_limit"), "output_limit", 1_000, 1_000_000)
+        or defaults.output_limit,
+        max_rounds=reader.integer(fields.get("max_rounds"), "max_rounds", 1, 1_000) or defaults.max_rounds,
+        secret_variables=frozenset(model.key_variables if model else ()),
+    )
+    check_write_grants(reader, config, tools.grants)
+    return config
+
+
+def _name(reader: Reader, node: Node | None, default: str) -> str:
+    name = reader.text(node, "name", default).strip()
+    if node is not None and (not name or len(name) > 100 or not name.isprintable()):
+        reader.problem(node, "`name` must be one short line", "Write `name: ops`.")
+        return default
+    return name
+
+
+def _builtins(reader: Reader, node: Node | None, has_skills: bool) -> tuple[str, ...]:
+    """The built-in tools that are on. `read_skill` is there whenever there are skills to read."""
+    chosen = dict.fromkeys(DEFAULT_BUILTINS if node is None else ())
+    for item in reader.texts(node, "builtins"):
+        if item.text in PLANNED_NAMES:
+            reader.problem(item, f"`{item.text}` is planned, and not there yet", "Remove it.")
+        elif item.text in chosen:
+            reader.problem(item, f"`{item.text}` stands twice in `builtins`", "Remove one.")
+        elif check_tool_name(reader, item, "builtins", BUILTIN_NAMES):
+            chosen[item.text] = None
+            if item.text == "read_skill" and not has_skills:
+                reader.warn(item, "`read_skill` is on, and no `skills` are named")
+    return tuple(dict.fromkeys((*chosen, *(("read_skill",) if has_skills else ()))))
+
+
+def _skills(reader: Reader, node: Node | None) -> tuple[Path, ...]:
+    found = []
+    for item in reader.texts(node, "skills"):
+        path = reader.path(item, "skills")
+        if path is None:
+            continue
+        if not reader.is_written(item) and not path.is_dir():
+            reader.warn(item, f"`skills`: there is no folder `{item.text}`")
+        found.append(path)
+    return tuple(found)
+
+
+def _variables(reader: Reader, node: Node | None) -> tuple[str, ...]:
+    names: list[str] = []
+    for item in reader.texts(node, "env_pass"):
+        if not item.text or not _may_name_a_variable(item.text):
+            bare = item.text.strip("${} ") or "GH_TOKEN"
+            reader.problem(item, f"`{item.text}` cannot be the name of a variable", f"Write the name alone: `{bare}`.")
+        else:
+            names.append(item.text)
+    return tuple(dict.fromkeys(names))
+
+
+def _may_name_a_variable(text: str) -> bool:
+    return text.isascii() and text.replace("_", "a").isalnum() and not text[0].isdigit()
+
+
+def known_tools(config: Config) -> Iterable[str]:
+    """Every name that a rule may use: built-in tools, also those that are off, and declared ones."""
+    return (*BUILTIN_NAMES, *(entry.name for entry in config.tools))

@@ -1,0 +1,91 @@
+"""Reads `model`: `provider:model`, or a mapping."""
+
+from __future__ import annotations
+
+from mm.config.keys import MODEL, PROVIDERS
+from mm.config.nodes import Node, Scalar, to_json
+from mm.config.reader import Fields, Reader, did_you_mean
+from mm.config.schema import ModelConfig
+from mm.messages import JSON
+
+CUSTOM = "custom"
+"""The provider of a mapping that says only where the server listens."""
+
+
+def read_model(reader: Reader, node: Node | None) -> ModelConfig | None:
+    if node is None:
+        return None
+    if isinstance(node, Scalar):
+        return _from_text(reader, node, reader.text(node, "model"))
+    return _from_mapping(reader, node, reader.fields(node, MODEL))
+
+
+def _from_text(reader: Reader, node: Node, text: str) -> ModelConfig | None:
+    provider, name = _split(text)
+    if provider and name:
+        return ModelConfig(provider, name)
+    if not text:
+        return None
+    before = text.partition(":")[0]
+    near = did_you_mean(before, PROVIDERS)
+    hint = near or f"Such as `model: ollama:{text}`, or `model: {{name: …, base_url: …}}`."
+    if before in PROVIDERS:
+        message, hint = f"`model: {text}` names no model", f"Write `model: {before}:NAME`."
+    else:
+        message = f"`model: {text}` does not say who serves it; providers are {_known()}"
+    reader.problem(node, message, hint)
+    return None
+
+
+def _split(text: str) -> tuple[str, str]:
+    provider, _, name = text.partition(":")
+    return (provider, name.strip()) if provider in PROVIDERS else ("", text)
+
+
+def _known() -> str:
+    return ", ".join(f"`{name}:`" for name in PROVIDERS if name != "scripted")
+
+
+def _from_mapping(reader: Reader, node: Node, fields: Fields) -> ModelConfig | None:
+    written = reader.text(fields.get("name"), "name")
+    provider, name = _split(written)
+    if "provider" in fields:
+        stated = reader.choice(fields["provider"], "provider", PROVIDERS, provider or CUSTOM)
+        provider, name = (stated, name) if provider == stated else (stated, written)
+    base_url = read_url(reader, fields.get("base_url"), "base_url")
+    if written and not provider and "base_url" not in fields:
+        hint = f"Write `name: ollama:{written}`, or add `base_url:`."
+        reader.problem(fields["name"], f"`{written}` does not say who serves it; providers are {_known()}", hint)
+    key, key_variables = reader.expanded(fields.get("api_key"), "api_key")
+    if key and not key_variables:
+        reader.warn(fields["api_key"], "`api_key` stands in the file itself; write it as `${VARIABLE}`")
+    headers, header_variables = reader.expanded_map(fields.get("headers"), "headers")
+    return ModelConfig(
+        provider=provider or CUSTOM,
+        name=name,
+        base_url=base_url,
+        api_key=key or None,
+        key_variables=(*key_variables, *header_variables),  # a header may carry a key as well
+        temperature=reader.number(fields.get("temperature"), "temperature", 0, 2),
+        max_tokens=reader.integer(fields.get("max_tokens"), "max_tokens", 1, 10_000_000),
+        context=reader.integer(fields.get("context"), "context", 512, 100_000_000),
+        headers=headers,
+        extra=_extra(reader, fields.get("extra")),
+    )
+
+
+def read_url(reader: Reader, node: Node | None, key: str) -> str | None:
+    """An http or https address; problems never show what a variable held."""
+    if node is None:
+        return None
+    url, variables = reader.expanded(node, key)
+    if not url or (reader.environ is None and variables):
+        return url or None
+    scheme, separator, rest = url.partition("://")
+    if scheme.lower() not in ("http", "https") or not separator or not rest.strip("/") or any(c.isspace() for c in url):
+        reader.problem(node, f"`{key}` is no address", f"Write it as `{key}: https://host/path`.")
+    return url
+
+
+def _extra(reader: Reader, node: Node | None) -> dict[str, JSON]:
+    return {name: to_json(value) for name, value in reader.mapping(node, "extra").items()}

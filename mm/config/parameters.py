@@ -1,0 +1,168 @@
+"""Reads `parameters`: the short form, or a whole JSON Schema."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from mm.config.nodes import Entry, MappingNode, Node, Scalar, kind_of, place_of, to_json
+from mm.config.reader import Reader
+from mm.config.schema import Place
+from mm.config.short_form import ShortForm
+from mm.messages import JSON
+
+_SCHEMA_WORDS = frozenset(
+    {"properties", "required", "additionalProperties", "$defs", "$ref", "anyOf", "oneOf", "allOf", "description"}
+)
+_MOST_STEPS = 200  # of looking for the top-level properties of a whole schema
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """A tool's parameters: the JSON Schema, and what a template needs to know of each."""
+
+    document: JSON
+    types: Mapping[str, str] = field(default_factory=dict)
+    places: Mapping[str, Place] = field(default_factory=dict)
+    allow_dash: frozenset[str] = frozenset()
+    absent: bool = False
+
+
+def read_parameters(reader: Reader, node: Node | None) -> Parameters:
+    """Both forms; none at all means a tool without parameters."""
+    if node is None or (isinstance(node, Scalar) and node.is_null):
+        return Parameters(_closed({}, []), absent=True)
+    if not isinstance(node, MappingNode):
+        hint = "Write it as `name: {type: string, description: …}`."
+        reader.problem(node, f"`parameters` must be a mapping, and this is {kind_of(node)}", hint)
+        return Parameters(_closed({}, []), absent=True)
+    if not node.entries:
+        return Parameters(_closed({}, []), absent=True)
+    return _whole(reader, node) if _is_whole(node) else _short(reader, node)
+
+
+def _is_whole(node: MappingNode) -> bool:
+    """`type: object` as text makes it a whole schema; a parameter called `type` is a mapping."""
+    kind = node.find("type")
+    return isinstance(kind, Scalar) and kind.text == "object"
+
+
+def _short(reader: Reader, node: MappingNode) -> Parameters:
+    properties: dict[str, JSON] = {}
+    required: list[str] = []
+    types: dict[str, str] = {}
+    dashes: set[str] = set()
+    for entry in node.entries:
+        name = entry.key.text
+        if not _may_be_parameter(reader, entry):
+            continue
+        parameter = ShortForm(reader).read(entry.value, name, at_top=True)
+        properties[name], types[name] = parameter.document, parameter.kind
+        if parameter.required:
+            required.append(name)
+        if parameter.allow_dash:
+            dashes.add(name)
+    places = {entry.key.text: entry.key.place for entry in node.entries}
+    return Parameters(_closed(properties, required), types, places, frozenset(dashes))
+
+
+def _may_be_parameter(reader: Reader, entry: Entry) -> bool:
+    name, value = entry.key.text, entry.value
+    if isinstance(value, MappingNode):
+        if not name.strip() or any(not one.isprintable() for one in name):
+            reader.problem(entry.key, f"{name!r} cannot be the name of a parameter", "Use letters, digits and `_`.")
+        return True
+    if name in _SCHEMA_WORDS or name == "type":
+        hint = "For a whole JSON Schema, write `type: object` at the top of `parameters`."
+        reader.problem(entry.key, f"`{name}` looks like a part of a JSON Schema, not like a parameter", hint)
+    else:
+        written = value.text if isinstance(value, Scalar) and value.text else "string"
+        hint = f"Write `{name}: {{type: {written}, description: …}}`."
+        reader.problem(value, f"the parameter `{name}` must be a mapping, and this is {kind_of(value)}", hint)
+    return False
+
+
+def _closed(properties: Mapping[str, JSON], required: Iterable[str]) -> JSON:
+    document: dict[str, JSON] = {"type": "object", "properties": dict(properties), "additionalProperties": False}
+    names = list(required)
+    return {**document, "required": names} if names else document
+
+
+def _whole(reader: Reader, node: MappingNode) -> Parameters:
+    document = to_json(node)
+    dashes = _take_dashes(reader, node, document)
+    problems = importlib.import_module("mm.schemas.problems").problems
+    for problem in problems(document):
+        reader.problem(place_of(node, problem.pointer), f"`parameters`: {problem.message}", problem.hint)
+    types = {name: _kind(document, schema) for name, schema in _properties(document).items()}
+    places = {name: _place(node, name) for name in types}
+    return Parameters(document, types, places, dashes)
+
+
+def _take_dashes(reader: Reader, node: MappingNode, document: JSON) -> frozenset[str]:
+    """`allow_dash` is mm's own word: it is taken out of the schema."""
+    properties = node.find("properties")
+    found = set()
+    for entry in properties.entries if isinstance(properties, MappingNode) else ():
+        flag = entry.value.find("allow_dash") if isinstance(entry.value, MappingNode) else None
+        if flag is not None:
+            del document["properties"][entry.key.text]["allow_dash"]
+            if reader.boolean(flag, "allow_dash"):
+                found.add(entry.key.text)
+    return frozenset(found)
+
+
+def _properties(document: JSON) -> dict[str, JSON]:
+    """The top-level properties of a whole schema, those behind `$ref` and in its unions included."""
+    found: dict[str, JSON] = {}
+    waiting = [document]
+    for _ in range(_MOST_STEPS):
+        if not waiting:
+            break
+        schema = waiting.pop()
+        if not isinstance(schema, dict):
+            continue
+        if isinstance(schema.get("properties"), dict):
+            found = {**schema["properties"], **found}
+        waiting.append(_follow(document, schema.get("$ref")))
+        for word in ("allOf", "anyOf", "oneOf"):
+            if isinstance(schema.get(word), list):
+                waiting.extend(schema[word])
+        waiting.extend(schema.get(word) for word in ("then", "else"))
+    return found
+
+
+def _kind(document: JSON, schema: JSON) -> str:
+    """The one type of a property, or ""."""
+    for _ in range(10):
+        if not isinstance(schema, dict):
+            return ""
+        if isinstance(schema.get("type"), str):
+            return str(schema["type"])
+        schema = _follow(document, schema.get("$ref"))
+    return ""
+
+
+def _follow(document: JSON, reference: JSON) -> JSON:
+    """What a local reference names; None if it is no local reference or names nothing."""
+    if not isinstance(reference, str) or not reference.startswith("#"):
+        return None
+    current = document
+    for step in reference[1:].split("/")[1:]:
+        name = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(current, dict) and name in current:
+            current = current[name]
+        elif isinstance(current, list) and name.isascii() and name.isdigit() and int(name) < len(current):
+            current = current[int(name)]
+        else:
+            return None
+    return current
+
+
+def _place(node: MappingNode, name: str) -> Place:
+    properties = node.find("properties")
+    for entry in properties.entries if isinstance(properties, MappingNode) else ():
+        if entry.key.text == name:
+            return entry.key.place
+    return node.place

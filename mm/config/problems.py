@@ -1,0 +1,38 @@
+"""What is wrong in an agent file: every problem with its place and the edit that mends it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mm.config.schema import Place
+from mm.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One mistake. `hint` is the edit that mends it; it may be empty."""
+
+    place: Place
+    message: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        first = f"{self.place}: {self.message}"
+        return f"{first}\n  {self.hint}" if self.hint else first
+
+
+class ConfigProblems(UsageError):
+    """All problems of one agent file, in the order of their places."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(sorted(problems, key=lambda problem: (problem.place.line, problem.place.column)))
+        count = len(self.problems)
+        title = f"{count} problem{'' if count == 1 else 's'} in the agent file"
+        super().__init__("\n".join((title, *(str(problem) for problem in self.problems))))
+
+
+def unreadable(file: Path, message: str, hint: str = "", *, line: int = 1, column: int = 1) -> ConfigProblems:
+    """A problem that comes alone, because nothing behind it can be read."""
+    return ConfigProblems([Problem(Place(file, line, column), message, hint)])

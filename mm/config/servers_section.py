@@ -1,0 +1,98 @@
+"""Reads `mcpServers`, in the shape that other clients use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mm.config.keys import SERVER
+from mm.config.model_section import read_url
+from mm.config.nodes import Node, Scalar, SequenceNode
+from mm.config.reader import Fields, Reader
+from mm.config.schema import McpServer
+from mm.config.templates import placeholders
+
+_HTTP = ("http", "streamable-http", "streamableHttp")
+_SSE = "SSE was replaced in the protocol by streamable HTTP, and mm speaks only that: use the server's `http` address."
+
+
+def read_servers(reader: Reader, node: Node | None) -> tuple[McpServer, ...]:
+    """All servers, disabled ones too."""
+    return tuple(
+        server for name, value in reader.mapping(node, "mcpServers").items() for server in _server(reader, name, value)
+    )
+
+
+def _server(reader: Reader, name: str, node: Node) -> Iterator[McpServer]:
+    if not name.strip() or len(name) > 64 or not name.isprintable():
+        reader.problem(node, f"{name!r} cannot be the name of a server", "Use up to 64 letters, digits, `-` and `_`.")
+    fields = reader.fields(node, SERVER)
+    if not fields:
+        return
+    _check_kind(reader, name, node, fields)
+    env, _ = reader.expanded_map(fields.get("env"), "env")
+    headers, _ = reader.expanded_map(fields.get("headers"), "headers")
+    enabled = reader.boolean(fields.get("enabled"), "enabled", True)
+    only = reader.texts(fields.get("enabled_tools"), "enabled_tools")
+    yield McpServer(
+        name=name,
+        place=node.place,
+        command=_command(reader, fields),
+        env=env,
+        cwd=reader.path(fields.get("cwd"), "cwd"),
+        url=read_url(reader, fields.get("url"), "url") or "",
+        headers=headers,
+        disabled=reader.boolean(fields.get("disabled"), "disabled") or not enabled,
+        enabled_tools=frozenset(item.text for item in only) if "enabled_tools" in fields else None,
+        disabled_tools=frozenset(item.text for item in reader.texts(fields.get("disabled_tools"), "disabled_tools")),
+        start_timeout=reader.seconds(fields.get("start_timeout"), "start_timeout", 20.0),
+        timeout=reader.seconds(fields.get("timeout"), "timeout", 120.0),
+    )
+
+
+def _check_kind(reader: Reader, name: str, node: Node, fields: Fields) -> None:
+    """Exactly one of `command` and `url`, each with its own keys, and a `type` that agrees."""
+    stdio, http = "command" in fields, "url" in fields
+    if stdio == http:
+        which = "both `command` and `url`" if stdio else "neither `command` nor `url`"
+        reader.problem(node, f"the MCP server `{name}` has {which}", "Give it one: a program, or an address.")
+    for key in ("args", "env", "cwd") if http and not stdio else ("headers",) if stdio and not http else ():
+        if key in fields:
+            owner = "command" if http else "url"
+            reader.problem(fields[key], f"`{key}` belongs to a server with `{owner}`", f"Remove `{key}`.")
+    if "type" not in fields:
+        return
+    kind = reader.text(fields["type"], "type")
+    if kind == "sse":
+        reader.problem(fields["type"], "`type: sse` is not supported", _SSE)
+    elif kind not in ("stdio", *_HTTP):
+        reader.problem(fields["type"], f"`type: {kind}` is not known", "Write `stdio` or `http`.")
+    elif (kind == "stdio") != stdio and stdio != http:
+        right = "stdio" if stdio else "http"
+        reader.problem(fields["type"], f"`type: {kind}` does not fit", f"Write `type: {right}`, or remove it.")
+
+
+def _command(reader: Reader, fields: Fields) -> tuple[str, ...]:
+    node = fields.get("command")
+    if node is None:
+        if "args" in fields and "url" not in fields:
+            reader.texts(fields["args"], "args")
+        return ()
+    if isinstance(node, SequenceNode):
+        words = [item.text for item in node.items if isinstance(item, Scalar)]
+        hint = f"Write `command: {words[0] if words else 'program'}` and `args: [{', '.join(words[1:])}]`."
+        reader.problem(node, "`command` of an MCP server is one program; its arguments stand in `args`", hint)
+        return ()
+    reader.text(node, "command")
+    if not isinstance(node, Scalar) or not node.text:
+        return ()
+    if " " in node.text and "/" not in node.text.split(" ")[0] and "args" not in fields:
+        words = node.text.split()
+        hint = f"Write `command: {words[0]}` and `args: [{', '.join(words[1:])}]`."
+        reader.problem(node, "`command` of an MCP server is one program, and is not split", hint)
+    arguments = reader.texts(fields.get("args"), "args")
+    for item in arguments:
+        if "${" in item.text:
+            reader.warn(item, "variables are not expanded in `args`; hand them over in `env`")
+        if placeholders(item.text):
+            reader.problem(item, f"`{item.text}`: `args` has no placeholders", "Placeholders are for `tools:`.")
+    return (reader.program(node, "command"), *(item.text for item in arguments))

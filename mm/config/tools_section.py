@@ -1,0 +1,110 @@
+"""Reads `tools`: each entry a command or a wasm module, under a name of its own."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from mm.config.command_entry import CommandReader
+from mm.config.keys import TOOL
+from mm.config.nodes import Node
+from mm.config.parameters import Parameters, read_parameters
+from mm.config.reader import Fields, Reader
+from mm.config.schema import BUILTIN_NAMES, PLANNED_NAMES, CommandTool, Place, ToolEntry, WasmTool
+from mm.config.wasm_entry import WrittenGrant, read_wasm
+from mm.schemas.schema import Schema
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_COMMAND_ONLY = ("stdin", "env", "cwd")
+_WASM_ONLY = ("read", "write", "memory")
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """The entries, and every name that an entry (even a broken one) declares."""
+
+    entries: tuple[ToolEntry, ...]
+    names: tuple[str, ...]
+    grants: tuple[WrittenGrant, ...]
+
+
+def read_tools(reader: Reader, node: Node | None) -> Tools:
+    entries: list[ToolEntry] = []
+    grants: list[WrittenGrant] = []
+    names: dict[str, Place] = {}
+    for item in reader.items(node, "tools"):
+        fields = reader.fields(item, TOOL)
+        name = _name(reader, fields, names)
+        run, parameters, granted = _run(reader, item, fields, name)
+        grants += granted
+        if run is not None:
+            entries.append(_entry(reader, item, fields, name, run, parameters))
+    return Tools(tuple(entries), tuple(names), tuple(grants))
+
+
+def _name(reader: Reader, fields: Fields, names: dict[str, Place]) -> str:
+    """The checked name; `names` learns it, so that the next entry of that name is told where this one is."""
+    node = fields.get("name")
+    name = reader.text(node, "name")
+    if node is None or not name:
+        return name
+    if not _NAME.fullmatch(name):
+        hint = f"Write `{suggest_name(name)}`."
+        reader.problem(node, f"`{name[:80]}` cannot be a tool's name: 1 to 64 of letters, digits, `_` and `-`", hint)
+    elif name in BUILTIN_NAMES or name in PLANNED_NAMES:
+        kind = "a built-in tool" if name in BUILTIN_NAMES else "a built-in tool that is planned"
+        reader.problem(node, f"`{name}` is the name of {kind}, whether it is on or not", f"Write `my_{name}`.")
+    elif name in names:
+        hint = "Give one of them another name."
+        reader.problem(node, f"`{name}` is declared twice; the first is in line {names[name].line}", hint)
+    names.setdefault(name, node.place)
+    return name
+
+
+def suggest_name(text: str) -> str:
+    """A legal tool name that reads like `text`."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "_", text).strip("_")[:64] or "my_tool"
+
+
+def _run(
+    reader: Reader, item: Node, fields: Fields, name: str
+) -> tuple[CommandTool | WasmTool | None, Parameters, list[WrittenGrant]]:
+    parameters = read_parameters(reader, fields.get("parameters"))
+    command, wasm = "command" in fields, "wasm" in fields
+    called = f"the tool `{name}`" if name else "this tool"
+    if command == wasm:
+        if fields:
+            which = "both `command` and `wasm`" if command else "neither `command` nor `wasm`"
+            reader.problem(item, f"{called} has {which}", "Give it one: a program, or a module.")
+        return None, parameters, []
+    for key in _WASM_ONLY if command else _COMMAND_ONLY:
+        if key in fields:
+            owner = "wasm" if command else "command"
+            reader.problem(fields[key], f"`{key}` belongs to a tool with `{owner}`", f"Remove `{key}`.")
+    if command:
+        reading = CommandReader(reader, parameters.types, parameters.places)
+        return reading.read(fields, parameters.allow_dash), parameters, []
+    tool, grants = read_wasm(reader, fields)
+    return tool, parameters, grants
+
+
+def _entry(
+    reader: Reader, item: Node, fields: Fields, name: str, run: CommandTool | WasmTool, parameters: Parameters
+) -> ToolEntry:
+    readonly = reader.boolean(fields.get("readonly"), "readonly")
+    writes = isinstance(run, WasmTool) and any(grant.writable for grant in run.grants)
+    if readonly and writes:
+        hint = "Remove `readonly: true`, or grant the folder under `read`."
+        reader.problem(fields["readonly"], f"`{name}` may write, so it is not `readonly`", hint)
+    return ToolEntry(
+        name=name,
+        description=reader.text(fields.get("description"), "description").strip(),
+        schema=Schema(parameters.document),
+        run=run,
+        place=item.place,
+        no_parameters=parameters.absent,
+        final=reader.boolean(fields.get("final"), "final"),
+        repeat=reader.boolean(fields.get("repeat"), "repeat"),
+        # A module without a folder to write in can have no effect on the world.
+        readonly=readonly or (isinstance(run, WasmTool) and not writes and "readonly" not in fields),
+    )
