@@ -1,0 +1,55 @@
+"""Text measured in terminal cells: wrapping without loss, and clipping."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len, chop_cells
+
+ELLIPSIS = "…"
+
+
+def wrap(text: str, width: int) -> list[str]:
+    """Split one line into pieces of at most `width` cells. Nothing is lost or added; always at least one piece."""
+    return chop_cells(text, max(width, 2)) or [""]
+
+
+def wrap_words(text: str, width: int) -> list[str]:
+    """Wrap between words; blanks at the start stay. A word that is too long is split."""
+    lines = [""]
+    for word in text.split(" "):
+        candidate = f"{lines[-1]} {word}" if lines[-1] else word
+        if cell_len(candidate) <= width:
+            lines[-1] = candidate
+        elif lines[-1]:
+            lines.append(word)
+        else:
+            lines[-1] = word
+    return [piece for line in lines for piece in wrap(line, width)]
+
+
+def clip(text: str, width: int) -> str:
+    """The text, or its beginning and an ellipsis, in at most `width` cells."""
+    if cell_len(text) <= width:
+        return text
+    return wrap(text, max(width - 1, 2))[0] + ELLIPSIS
+
+
+def hang(label: str, lines: Sequence[str], indent: int) -> list[str]:
+    """Put a label before the first line and blanks before the others, so that all texts start at `indent`."""
+    first = label + " " * max(indent - cell_len(label), 1)
+    return [(first if number == 0 else " " * indent) + line for number, line in enumerate(lines)]
+
+
+def count(number: int, noun: str) -> str:
+    """`1 line`, `20,000 lines`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def seconds(duration: float) -> str:
+    """A duration as people read it: `0.4 s`, `12 s`, `3 min 05 s`."""
+    if duration < 10:
+        return f"{duration:.1f} s"
+    if duration < 100:
+        return f"{duration:.0f} s"
+    return f"{int(duration) // 60} min {int(duration) % 60:02d} s"

@@ -1,0 +1,97 @@
+"""What the chat needs of an agent. `mm.app` provides it; tests use a scripted stand-in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from mm.errors import ExitCode
+from mm.interrupt import Interrupt
+from mm.tools.spec import Tool
+
+
+class TurnEnded(Protocol):
+    """How a turn ended: an `mm.agent.TurnEnd`."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def code(self) -> ExitCode: ...
+    @property
+    def message(self) -> str: ...
+    @property
+    def hint(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class SessionLine:
+    """One past session in a list. `when` is a local date and time as text."""
+
+    id: str
+    when: str
+    title: str
+    here: bool = False  # it is the one that the chat is in
+
+
+@dataclass(frozen=True, slots=True)
+class UsageFacts:
+    """Tokens so far, None where the server did not say. `context` is the last prompt, `context_size` its limit."""
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    context: int | None = None
+    context_size: int | None = None
+
+
+class ChatAgent(Protocol):
+    """One conversation that can be led from a chat. Whatever cannot be done raises MMError."""
+
+    yolo: bool
+    interrupt: Interrupt
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def model_label(self) -> str: ...
+    @property
+    def session_id(self) -> str: ...
+
+    def turn(self, prompt: str) -> TurnEnded:
+        """Answer one message; events go to the listener that the agent was built with."""
+
+    def tools(self) -> Sequence[Tool]: ...
+
+    def usage(self) -> UsageFacts: ...
+
+    def use_model(self, label: str) -> None: ...
+
+    def permissions(self) -> Sequence[str]:
+        """The rules in force and what was allowed always, one line each."""
+
+    def servers(self) -> Sequence[str]:
+        """The MCP servers and how they are, one line each."""
+
+    def skills(self) -> Sequence[tuple[str, str]]:
+        """Name and description of each skill."""
+
+    def undo(self) -> str | None:
+        """Take the last exchange back. Returns its prompt, None if there is none."""
+
+    def clear(self) -> None:
+        """Begin a new session."""
+
+    def compact(self) -> str:
+        """Replace the older part of the history by a summary. Returns one line on what was done."""
+
+    def last_exchange(self) -> tuple[str, str] | None:
+        """The last prompt and the last answer of this session, None if it is new."""
+
+    def sessions(self) -> Sequence[SessionLine]:
+        """Past sessions of this folder and agent file, newest first."""
+
+    def resume(self, session_id: str) -> None: ...
+
+    def export(self, file: Path | None) -> Path:
+        """Write the conversation as Markdown (or JSON, by the file's ending). Returns where."""

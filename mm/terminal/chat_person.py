@@ -1,0 +1,68 @@
+"""The Person of the chat: asked between two frames of the turn's display."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+from mm.dispatch.person import Answer, ConsentRequest
+from mm.interrupt import Interrupt
+from mm.terminal import dialog
+from mm.terminal.display import TurnDisplay
+from mm.terminal.palette import Palette
+from mm.terminal.screen import Screen
+
+
+class AnswerReader(Protocol):
+    """Reads answers: a MessageLine, or a LineDesk on a dumb terminal."""
+
+    def ask(self, label: str) -> str | None: ...
+
+    def edit(self, text: str) -> str | None: ...
+
+    def discard_typed(self) -> None: ...
+
+
+class ChatPerson:
+    """Asks with the turn's display out of the way. Ctrl-C at a question interrupts the turn."""
+
+    def __init__(self, screen: Screen, display: TurnDisplay, reader: AnswerReader, interrupt: Interrupt) -> None:
+        self._screen = screen
+        self._display = display
+        self._reader = reader
+        self._interrupt = interrupt
+        self.palette: Palette = screen.palette
+
+    def decide(self, request: ConsentRequest) -> Answer:
+        with self._asking():
+            return dialog.decide(self, request)
+
+    def clarify(self, questions: Sequence[tuple[str, Sequence[str]]]) -> Sequence[str]:
+        with self._asking():
+            self.show([""])
+            return dialog.clarify(self, questions)
+
+    def size(self) -> tuple[int, int]:
+        return self._screen.width, self._screen.height
+
+    def show(self, lines: Sequence[str]) -> None:
+        self._screen.print(lines)
+
+    def ask(self, label: str) -> str | None:
+        with self._interrupt.waiting():
+            return self._reader.ask(label)
+
+    def edit(self, text: str) -> str | None:
+        with self._interrupt.waiting():
+            return self._reader.edit(text)
+
+    @contextlib.contextmanager
+    def _asking(self) -> Iterator[None]:
+        with self._display.paused():
+            self._reader.discard_typed()
+            try:
+                yield
+            except KeyboardInterrupt:
+                self._interrupt.stop.set()  # the key was read as a key: nobody else has heard of it
+                raise

@@ -1,0 +1,61 @@
+"""Completion of `/commands` at the start of a message and of `@files` anywhere in it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+
+from mm.terminal.commands.table import COMMANDS
+from mm.visible import make_visible_line
+
+_MOST = 100
+_MENTION = re.compile(r'(?<!\S)@("?)([^\s"]*)$')
+
+
+class ChatCompleter(Completer):
+    """Completes names of commands and paths of files."""
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        before = document.text_before_cursor
+        if before.startswith("/") and " " not in before and "\n" not in before:
+            yield from _commands(before)
+            return
+        mention = _MENTION.search(before)
+        if mention:
+            yield from _paths(mention.group(2), quoted=bool(mention.group(1)))
+
+
+def _commands(typed: str) -> Iterator[Completion]:
+    for command in COMMANDS:
+        names = [name for name in (command.name, *command.aliases) if f"/{name}".startswith(typed)]
+        if names:
+            yield Completion(f"/{names[0]}", start_position=-len(typed), display_meta=command.help)
+
+
+def _paths(typed: str, *, quoted: bool) -> Iterator[Completion]:
+    """Files and folders that begin with what was typed; hidden ones only if a dot was typed."""
+    folder, _, start = typed.rpartition("/")
+    root = Path(f"{folder}/" if "/" in typed else ".").expanduser()
+    try:
+        with os.scandir(root) as entries:
+            found = sorted((entry.name, entry.is_dir()) for entry in entries if entry.name.startswith(start))
+    except OSError:
+        return
+    fitting = [item for item in found if start.startswith(".") or not item[0].startswith(".")]
+    for name, is_folder in fitting[:_MOST]:
+        if not name.isprintable() or '"' in name:
+            continue
+        whole = f"{folder}/{name}" if "/" in typed else name
+        text = whole + ("/" if is_folder else "")
+        display = make_visible_line(name) + ("/" if is_folder else "")
+        if " " in whole and not quoted:
+            yield Completion(f'"{text}', start_position=-len(typed), display=display)
+        else:
+            yield Completion(
+                text + ('"' if quoted and not is_folder else ""), start_position=-len(typed), display=display
+            )

@@ -1,0 +1,144 @@
+"""How a person is asked: the question, its answers, and what each leads to. Whoever reads the keys is a Desk."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Protocol
+
+from mm.dispatch.person import Answer, ConsentRequest, Decision
+from mm.terminal.cells import count, wrap
+from mm.terminal.consent_view import consent_lines, is_shortened, key_lines, offers_always
+from mm.terminal.palette import Palette
+from mm.visible import make_visible_line
+
+_NO = ("", "n", "no", "\x1b")
+_MORE_ROOM = 12  # lines that the keys and the answer need below the last page
+
+
+class Desk(Protocol):
+    """A place where lines can be shown and read. Reading may raise KeyboardInterrupt."""
+
+    palette: Palette
+
+    def size(self) -> tuple[int, int]:
+        """Columns and lines."""
+
+    def show(self, lines: Sequence[str]) -> None:
+        """Print lines that are already safe."""
+
+    def ask(self, label: str) -> str | None:
+        """Read one line; None at end of input or Esc."""
+
+    def edit(self, text: str) -> str | None:
+        """Let the person change a text; None if they gave up."""
+
+
+def decide(desk: Desk, request: ConsentRequest) -> Answer:
+    """Ask for consent until there is an answer. End of input is a no."""
+    if not _show_question(desk, request, whole=False):
+        return _no(desk)
+    while True:
+        reply = desk.ask("y, n, … > ")
+        word = (reply or "").strip().lower()
+        if reply is None:
+            return Answer(Decision.NO)
+        if word in _NO:
+            return _no(desk)
+        answer = _answer(desk, request, word)
+        if answer is not None:
+            return answer
+
+
+def clarify(desk: Desk, questions: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
+    """Ask each question. A choice is picked by its number, anything else is an answer in the person's own words."""
+    width = desk.size()[0]
+    answers: list[str] = []
+    for number, (question, choices) in enumerate(questions, 1):
+        place = f" ({number} of {len(questions)})" if len(questions) > 1 else ""
+        lines = _wrapped(question + place, width - 2)
+        desk.show([desk.palette.accent("? ") + desk.palette.bold(lines[0]), *(f"  {line}" for line in lines[1:])])
+        for index, choice in enumerate(choices, 1):
+            first, *rest = _wrapped(choice, width - 6)
+            desk.show([f"  {desk.palette.bold(str(index))}  {first}", *(f"     {line}" for line in rest)])
+        hint = "number, or your own words; Enter skips" if choices else "Enter skips"
+        reply = desk.ask(f"{hint} > ")
+        if reply is None:
+            return answers + [""] * (len(questions) - len(answers))
+        answers.append(_picked(reply.strip(), choices))
+    return answers
+
+
+def _picked(reply: str, choices: Sequence[str]) -> str:
+    if reply.isdecimal() and 1 <= int(reply) <= len(choices):
+        return choices[int(reply) - 1]
+    return reply
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return [piece for line in text.split("\n") for piece in wrap(make_visible_line(line), width)]
+
+
+def _answer(desk: Desk, request: ConsentRequest, word: str) -> Answer | None:
+    """What one word means; None if the question stays open."""
+    if word in ("y", "yes"):
+        return Answer(Decision.YES)
+    if word in ("a", "always") and offers_always(request):
+        return Answer(Decision.ALWAYS_SESSION)
+    if word in ("w", "write") and offers_always(request):
+        return Answer(Decision.ALWAYS_SAVED)
+    if word in ("e", "edit"):
+        return _edited(desk, request)
+    if word in ("s", "show") and is_shortened(request):
+        return None if _show_question(desk, request, whole=True) else _no(desk)
+    desk.show([desk.palette.warn("Please answer with one of these letters and Enter.")])
+    desk.show(key_lines(request, desk.size()[0], desk.palette))
+    return None
+
+
+def _no(desk: Desk) -> Answer:
+    reason = desk.ask("why not? (for the model; Enter: no reason) > ")
+    return Answer(Decision.NO, reason=(reason or "").strip())
+
+
+def _edited(desk: Desk, request: ConsentRequest) -> Answer | None:
+    """Edit until the arguments are right or the person leaves the text as it stands. None: nothing was changed."""
+    before = json.dumps(dict(request.arguments), ensure_ascii=False, indent=2)
+    text = before
+    while True:
+        after = (desk.edit(text) or "").strip()
+        if after in ("", text.strip(), before):
+            desk.show([desk.palette.dim("The arguments are unchanged.")])
+            return None
+        problem = _problem(after) or request.complaint(after)
+        if not problem:
+            return Answer(Decision.EDIT, arguments=after)
+        desk.show([desk.palette.warn(line) for line in _wrapped(problem, desk.size()[0])])
+        text = after
+
+
+def _problem(text: str) -> str:
+    """Why the edited text cannot be arguments at all; "" if it can."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return f"That is not JSON: {error}."
+    return "" if isinstance(value, dict) else "The arguments must be one JSON object."
+
+
+def _show_question(desk: Desk, request: ConsentRequest, *, whole: bool) -> bool:
+    """Show everything, page by page if it is longer than the screen. False: the person had seen enough to say no."""
+    width, height = desk.size()
+    lines = ["", *consent_lines(request, width, whole=whole, palette=desk.palette)]
+    keys = ["", *key_lines(request, width, desk.palette)]
+    page = max(height - 2, 5)
+    first = 0
+    while len(lines) - first + _MORE_ROOM > height and len(lines) - first > page:
+        desk.show(lines[first : first + page])
+        first += page
+        reply = desk.ask(f"{count(len(lines) - first, 'more line')}. Enter: go on, n: no > ")
+        if reply is None or reply.strip().lower() in ("n", "no", "\x1b"):
+            return False
+    desk.show(lines[first:])
+    desk.show(keys)
+    return True

@@ -1,0 +1,131 @@
+"""Shows a turn while it happens: streamed Markdown, running calls, notices. One thread paints, others only report."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import threading
+import time
+from collections.abc import Iterator
+
+from mm.events import Event
+from mm.terminal.frame import TurnFrame
+from mm.terminal.plain_frame import PlainFrame
+from mm.terminal.screen import Screen
+
+_FRAMES_A_SECOND = 12
+_SHARE_OF_TIME = 4  # painting may take a quarter of the time, so that a huge open block cannot stall the turn
+
+
+class _Stop:
+    """Ends the painter after everything before it was painted."""
+
+
+class _Rest:
+    """Hands the terminal to someone else until `go_on` is set."""
+
+    def __init__(self) -> None:
+        self.resting = threading.Event()
+        self.go_on = threading.Event()
+
+
+class TurnDisplay:
+    """A Listener for the chat. Use `showing()` around each turn and `paused()` around each question.
+
+    Only the painter's thread touches the terminal, so that a KeyboardInterrupt, which Python raises in the main
+    thread alone, can never cut a frame in two.
+    """
+
+    def __init__(self, screen: Screen, *, verbose: bool = False) -> None:
+        self._screen = screen
+        self._verbose = verbose
+        self._items: queue.SimpleQueue[Event | _Stop | _Rest] = queue.SimpleQueue()
+        self._painter: threading.Thread | None = None
+        self._frame = self._new_frame()
+
+    def __call__(self, event: Event) -> None:
+        self._items.put(event)
+
+    @property
+    def answer(self) -> str:
+        """The text of the last answer that was shown in this turn."""
+        return self._frame.answer
+
+    @contextlib.contextmanager
+    def showing(self) -> Iterator[None]:
+        """Paint from here to the end of the block; then all of it is on the terminal and the cursor is free."""
+        self._frame = self._new_frame()
+        self._painter = threading.Thread(target=self._paint_all, name="painter", daemon=True)
+        self._painter.start()
+        try:
+            yield
+        finally:
+            self._items.put(_Stop())
+            self._painter.join()
+            self._painter = None
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """The terminal belongs to the caller inside the block: nothing is painted, the cursor is shown."""
+        if self._painter is None:
+            yield
+            return
+        rest = _Rest()
+        self._items.put(rest)
+        rest.resting.wait()
+        try:
+            yield
+        finally:
+            rest.go_on.set()
+
+    def _paint_all(self) -> None:
+        pause = 0.0
+        stopped = False
+        while not stopped:
+            items = self._collect(pause)
+            began = time.monotonic()
+            for item in items:
+                if isinstance(item, _Rest):
+                    self._rest(item)
+                elif isinstance(item, _Stop):
+                    stopped = True
+                else:
+                    self._frame.report(item, self._screen.width)
+            self._paint(ended=stopped)
+            pause = max(1 / _FRAMES_A_SECOND, _SHARE_OF_TIME * (time.monotonic() - began))
+
+    def _collect(self, pause: float) -> list[Event | _Stop | _Rest]:
+        """What was reported until the next frame is due; less if someone waits for the painter."""
+        items: list[Event | _Stop | _Rest] = []
+        due = time.monotonic() + pause
+        while not (items and isinstance(items[-1], _Stop | _Rest)):
+            try:
+                items.append(self._items.get(timeout=max(due - time.monotonic(), 0.001)))
+            except queue.Empty:
+                break
+        return items
+
+    def _rest(self, rest: _Rest) -> None:
+        self._paint(ended=False)
+        with contextlib.suppress(OSError):
+            self._screen.close()
+        rest.resting.set()
+        rest.go_on.wait()
+
+    def _paint(self, *, ended: bool) -> None:
+        """One frame. A terminal that has gone away is no reason to end a turn."""
+        width, height = self._screen.width, self._screen.height
+        if ended:
+            self._frame.end(width)
+        with contextlib.suppress(OSError):
+            if isinstance(self._frame, PlainFrame):
+                self._screen.write(self._frame.take())
+            else:
+                self._screen.paint(self._frame.take_lines(width), self._frame.live_lines(width, height))
+            if ended:
+                self._screen.close()
+
+    def _new_frame(self) -> TurnFrame | PlainFrame:
+        if self._screen.moves:
+            return TurnFrame(self._screen.palette, verbose=self._verbose)
+        return PlainFrame(verbose=self._verbose)

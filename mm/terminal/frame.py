@@ -1,0 +1,162 @@
+"""What a turn has to show: lines that stay, and live ones below them. Knows nothing of threads or terminals."""
+
+from __future__ import annotations
+
+import time
+
+from mm.events import (
+    CallAnnounced,
+    CallEnded,
+    CallProgress,
+    CallStarted,
+    Event,
+    Notice,
+    ReasoningShown,
+    ReplyEnded,
+    RequestSent,
+    TextShown,
+)
+from mm.terminal.blocks import BlockStream
+from mm.terminal.calls import SPINNER, RunningCall, answered_lines, tidy_line
+from mm.terminal.cells import clip, seconds, wrap
+from mm.terminal.markdown import render_markdown
+from mm.terminal.palette import Palette
+from mm.visible import make_visible_line
+
+_MOST_RUNNING = 6
+_LONG_WAIT = 1.0  # seconds before the wait is counted
+
+
+class TurnFrame:
+    """Collects events. `take_lines` gives what is new and stays, `live_lines` what may still change."""
+
+    def __init__(self, palette: Palette, *, verbose: bool) -> None:
+        self._palette = palette
+        self._verbose = verbose
+        self._stream = BlockStream()
+        self._finished: list[tuple[str, str | list[str]]] = []  # kind, and Markdown or lines
+        self._last_kind = ""
+        self._running: dict[str, RunningCall] = {}
+        self._streamed = ""
+        self._reasoning = ""
+        self._status = ""
+        self._since = time.monotonic()
+        self._drawn = 0
+        self.answer = ""
+
+    def report(self, event: Event, width: int) -> None:
+        """Take one event in. Lines are made at the width of now."""
+        match event:
+            case RequestSent():
+                self._wait_for("waiting for the model")
+            case ReasoningShown():
+                self._reasoning += event.text
+                if self._status != "thinking":
+                    self._wait_for("thinking")
+            case TextShown():
+                self._end_reasoning(width)
+                self._status = ""
+                self._streamed += event.text
+                self._stream.feed(event.text)
+            case ReplyEnded():
+                self._end_reply(event.shown, width)
+            case CallAnnounced():
+                self._wait_for("checking the call")
+            case CallStarted():
+                self._status = ""
+                self._running[event.call.id] = RunningCall(event.tool, event.summary)
+            case CallProgress():
+                if event.call_id in self._running:
+                    self._running[event.call_id].last_line = event.line
+            case CallEnded():
+                running = self._running.pop(event.result.call.id, None)
+                self._finished.append(("call", answered_lines(event.result, running, width, self._palette)))
+            case Notice():
+                self._finished.append(("notice", self._notice(event.text, width)))
+
+    def take_lines(self, width: int) -> list[str]:
+        """The lines that are finished since the last call."""
+        self._finished += [("text", block) for block in self._stream.take_finished()]
+        lines: list[str] = []
+        for kind, content in self._finished:
+            rendered = self._render(content, width)
+            if rendered:
+                lines += [*self._gap(kind), *rendered]
+                self._last_kind = kind
+        self._finished.clear()
+        return lines
+
+    def live_lines(self, width: int, height: int) -> list[str]:
+        """The open block's last lines, the running calls, and what is being waited for."""
+        self._drawn += 1
+        moving = self._moving_lines(width)
+        block = self._render(self._stream.open, width)
+        room = max(height - len(moving) - 3, 1)
+        if len(block) > room:
+            block = block[-room:]
+        if block:
+            return [*self._gap("text"), *block, *([""] if moving else []), *moving]
+        return [*self._gap("call"), *moving] if moving else []
+
+    def end(self, width: int) -> None:
+        """The turn is over: whatever is open is finished as it stands."""
+        self._end_reasoning(width)
+        self._end_text()
+        self._status = ""
+        self._running.clear()
+
+    def _moving_lines(self, width: int) -> list[str]:
+        calls = list(self._running.values())
+        lines = [line for call in calls[-_MOST_RUNNING:] for line in call.lines(width, self._drawn, self._palette)]
+        if len(calls) > _MOST_RUNNING:
+            lines.append(self._palette.dim(f"  … and {len(calls) - _MOST_RUNNING} more running"))
+        if self._status and not calls:
+            lines += self._status_lines(width)
+        return lines
+
+    def _status_lines(self, width: int) -> list[str]:
+        waited = time.monotonic() - self._since
+        text = f"{self._status} {seconds(waited) if waited >= _LONG_WAIT else ''}"
+        lines = [f"{self._palette.accent(SPINNER[self._drawn % len(SPINNER)])} {self._palette.dim(text)}"]
+        thought = self._reasoning.strip().rpartition("\n")[2]
+        if self._status == "thinking" and thought:
+            lines.append(self._palette.dim(clip(f"  │ {tidy_line(thought)}", width)))
+        return lines
+
+    def _wait_for(self, status: str) -> None:
+        self._status = status
+        self._since = time.monotonic()
+
+    def _end_reasoning(self, width: int) -> None:
+        reasoning, self._reasoning = self._reasoning.strip(), ""
+        if reasoning and self._verbose:
+            lines = [piece for line in reasoning.split("\n") for piece in wrap(make_visible_line(line), width - 2)]
+            self._finished.append(("reasoning", [self._palette.dim(f"  {line}") for line in lines]))
+
+    def _end_reply(self, shown: str, width: int) -> None:
+        """The reply is whole. What of it was not streamed is shown now."""
+        self._end_reasoning(width)
+        if shown.startswith(self._streamed):
+            self._stream.feed(shown[len(self._streamed) :])
+        self._end_text()
+        self._status = ""
+        if shown.strip():
+            self.answer = shown
+
+    def _end_text(self) -> None:
+        self._finished += [("text", block) for block in self._stream.take_finished()]
+        self._finished.append(("text", self._stream.take_rest()))
+        self._streamed = ""
+
+    def _notice(self, text: str, width: int) -> list[str]:
+        lines = [piece for line in text.split("\n") for piece in wrap(make_visible_line(line), width - 2)]
+        return [self._palette.warn(("! " if number == 0 else "  ") + line) for number, line in enumerate(lines)]
+
+    def _render(self, content: str | list[str], width: int) -> list[str]:
+        if isinstance(content, list):
+            return content
+        return render_markdown(content, width, self._palette) if content.strip() else []
+
+    def _gap(self, kind: str) -> list[str]:
+        """An empty line between what differs in kind, and between blocks of text."""
+        return [""] if self._last_kind and (kind != self._last_kind or kind == "text") else []

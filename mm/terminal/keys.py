@@ -1,0 +1,107 @@
+"""Key bindings of the message line: what sends, what breaks a line, what a paste may do."""
+
+from __future__ import annotations
+
+import re
+import select
+
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.filters import completion_is_selected, has_completions, is_searching
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.keys import Keys
+
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_NEXT_KEY = 0.01  # seconds in which a paste brings its next key and a person does not
+
+
+def clean_paste(text: str) -> str:
+    """Pasted text: line ends as newlines, control characters gone."""
+    plain = _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    return plain.encode("utf-8", "replace").decode("utf-8")  # a byte that is no UTF-8 arrives as a lone surrogate
+
+
+def message_keys() -> KeyBindings:
+    """Enter sends, Alt-Enter and Ctrl-J break the line, a paste never sends, Ctrl-C clears or asks to leave."""
+    keys = KeyBindings()
+
+    @keys.add("enter", filter=~is_searching)
+    def _(event: KeyPressEvent) -> None:
+        """A line end with more keys right behind it is a paste without brackets: it breaks the line."""
+        if _more_is_coming(event):
+            event.current_buffer.newline(copy_margin=False)
+        else:
+            _send(event.current_buffer)
+
+    @keys.add("enter", filter=has_completions & completion_is_selected)
+    def _(event: KeyPressEvent) -> None:
+        """Take the chosen completion; the next Enter sends."""
+        event.current_buffer.complete_state = None
+
+    @keys.add("c-j", filter=~is_searching)
+    def _(event: KeyPressEvent) -> None:
+        """Break the line. A /command has one line only, so there it sends."""
+        buffer = event.current_buffer
+        if buffer.text.startswith("/") and "\n" not in buffer.text and not _more_is_coming(event):
+            _send(buffer)
+        else:
+            buffer.newline(copy_margin=False)
+
+    @keys.add("escape", "enter")
+    @keys.add("escape", "c-j")
+    def _(event: KeyPressEvent) -> None:
+        event.current_buffer.newline(copy_margin=False)
+
+    @keys.add(Keys.BracketedPaste)
+    def _(event: KeyPressEvent) -> None:
+        event.current_buffer.insert_text(clean_paste(event.data))
+
+    @keys.add("c-c")
+    @keys.add("<sigint>")
+    def _(event: KeyPressEvent) -> None:
+        """Clear what was typed; on an empty line the chat decides."""
+        if event.current_buffer.text:
+            event.current_buffer.reset()
+        else:
+            event.app.exit(exception=KeyboardInterrupt, style="class:aborting")
+
+    return keys
+
+
+def question_keys() -> KeyBindings:
+    """For a question: Esc is the answer "no", a paste stays on one line."""
+    keys = KeyBindings()
+
+    @keys.add("escape", eager=False)
+    def _(event: KeyPressEvent) -> None:
+        event.app.exit(result="\x1b")
+
+    @keys.add(Keys.BracketedPaste)
+    def _(event: KeyPressEvent) -> None:
+        event.current_buffer.insert_text(clean_paste(event.data).replace("\n", " "))
+
+    return keys
+
+
+def editing_keys() -> KeyBindings:
+    """For changing a given text: as for a message, and Esc or Ctrl-D give up."""
+    keys = message_keys()
+
+    @keys.add("escape")
+    @keys.add("c-d")
+    def _(event: KeyPressEvent) -> None:
+        event.app.exit(exception=EOFError, style="class:exiting")
+
+    return keys
+
+
+def _send(buffer: Buffer) -> None:
+    if buffer.text.strip():
+        buffer.validate_and_handle()
+
+
+def _more_is_coming(event: KeyPressEvent) -> bool:
+    """Whether keys are already there behind this one: nobody types that fast."""
+    if any(press.key is not Keys.CPRResponse for press in event.key_processor.input_queue):
+        return True
+    readable, _, _ = select.select([event.app.input.fileno()], [], [], _NEXT_KEY)
+    return bool(readable)

@@ -1,0 +1,79 @@
+"""`@file` in a message: the file's content goes under the message, as a labelled block."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+LARGEST = 256 * 1024  # bytes
+_MENTION = re.compile(r'(?<!\S)@(?:"([^"\n]+)"|([\w./~+-]+))')
+_BACKTICKS = re.compile(r"`{3,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Mentions:
+    """A message with its files. `problems` has a sentence for each that could not be read."""
+
+    text: str
+    files: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def insert_files(message: str) -> Mentions:
+    """Append the content of each mentioned file once.
+
+    A word such as `@property` that looks like no path and names no file is left alone without a word.
+    """
+    files: list[str] = []
+    blocks: list[str] = []
+    problems: list[str] = []
+    for name in dict.fromkeys(found[0] or _without_stop(found[1]) for found in _MENTION.findall(message)):
+        try:
+            blocks.append(labelled_block(f"Content of `{name}`", _read(name), Path(name).suffix[1:]))
+            files.append(name)
+        except _UnreadableError as error:
+            problems += [str(error)] if _looks_like_path(name) or not error.missing else []
+    return Mentions("\n\n".join([message, *blocks]), tuple(files), tuple(problems))
+
+
+def labelled_block(label: str, content: str, language: str = "") -> str:
+    """A text that the model can tell from the message: a label and a fence that the content cannot close."""
+    longest = max((len(run) for run in _BACKTICKS.findall(content)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{label}:\n{fence}{language}\n{content.rstrip()}\n{fence}"
+
+
+class _UnreadableError(Exception):
+    def __init__(self, message: str, *, missing: bool = False) -> None:
+        super().__init__(message)
+        self.missing = missing
+
+
+def _read(name: str) -> str:
+    path = Path(name).expanduser()
+    if path.is_dir():
+        raise _UnreadableError(f"`{name}` is a folder; name a file in it.")
+    if not path.exists():
+        raise _UnreadableError(f"There is no file `{name}`.", missing=True)
+    if not path.is_file():
+        raise _UnreadableError(f"`{name}` is not a regular file.")
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST + 1)
+    except OSError as error:
+        raise _UnreadableError(f"`{name}` cannot be read: {error.strerror}.") from error
+    if len(data) > LARGEST:
+        raise _UnreadableError(f"`{name}` is longer than {LARGEST // 1024} KiB; let the model read it in parts.")
+    if b"\0" in data:
+        raise _UnreadableError(f"`{name}` is not a text file.")
+    return data.decode("utf-8", "replace")
+
+
+def _without_stop(name: str) -> str:
+    """`@notes.txt.` at the end of a sentence means `notes.txt`."""
+    return name if Path(name).expanduser().exists() else name.rstrip(".")
+
+
+def _looks_like_path(name: str) -> bool:
+    return "/" in name or "." in name or " " in name

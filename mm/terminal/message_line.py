@@ -1,0 +1,124 @@
+"""Reads the person's messages and answers with prompt_toolkit: history, completion, status line, editing."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable
+from typing import Any
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.formatted_text import FormattedText
+from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from prompt_toolkit.input import Input, create_input
+from prompt_toolkit.input.typeahead import clear_typeahead
+from prompt_toolkit.output import ColorDepth, Output, create_output
+from prompt_toolkit.styles import Style
+
+from mm.errors import MMError
+from mm.folders import data_folder, open_private
+from mm.terminal.completion import ChatCompleter
+from mm.terminal.keys import clean_paste, editing_keys, message_keys, question_keys
+from mm.terminal.modes import discard_typed
+
+_PROMPT = "› "
+_EDITING = "Enter: done · Ctrl-J: new line · Ctrl-X Ctrl-E: in your editor · Esc: leave it as it was"
+_STYLE = Style.from_dict(
+    {
+        "prompt": "ansicyan bold",
+        "bottom-toolbar": "noreverse",
+        "bottom-toolbar.text": "ansibrightblack",
+        "status.warning": "ansiyellow",
+        "completion-menu": "bg:default",
+        "completion-menu.completion": "bg:default",
+        "completion-menu.completion.current": "bg:default ansicyan reverse",
+        "completion-menu.meta.completion": "bg:default ansibrightblack",
+        "completion-menu.meta.completion.current": "bg:default ansibrightblack",
+    }
+)
+
+
+class MessageLine:
+    """The input of a chat on a terminal that can move its cursor."""
+
+    def __init__(self, status: Callable[[], FormattedText]) -> None:
+        self._input: Input = create_input()
+        self._output: Output = create_output()
+        self._status = status
+        self._messages = self._session(
+            history=_history(),
+            completer=ChatCompleter(),
+            complete_while_typing=True,
+            multiline=True,
+            key_bindings=message_keys(),
+            prompt_continuation=lambda width, number, wraps: " " * width,
+            enable_open_in_editor=True,
+            tempfile_suffix=".md",
+            reserve_space_for_menu=6,
+        )
+
+    def read_message(self, draft: str = "") -> str:
+        """One message. Raises EOFError on Ctrl-D, KeyboardInterrupt on Ctrl-C at an empty line."""
+        text = self._messages.prompt(
+            FormattedText([("class:prompt", _PROMPT)]),
+            default=draft,
+            bottom_toolbar=self._status,
+            handle_sigint=False,
+        )
+        return clean_paste(text)
+
+    def ask(self, label: str) -> str | None:
+        """One line, the answer to a question; None on Ctrl-D. Ctrl-C raises KeyboardInterrupt."""
+        try:
+            return clean_paste(self._session(key_bindings=question_keys()).prompt(label, handle_sigint=False))
+        except EOFError:
+            return None
+
+    def edit(self, text: str) -> str | None:
+        """Change a text of several lines; None on Esc or Ctrl-D."""
+        session = self._session(
+            key_bindings=editing_keys(), multiline=True, enable_open_in_editor=True, tempfile_suffix=".json"
+        )
+        try:
+            changed = session.prompt(
+                FormattedText([("class:prompt", _PROMPT)]),
+                default=text,
+                bottom_toolbar=FormattedText([("class:bottom-toolbar.text", _EDITING)]),
+                prompt_continuation=lambda width, number, wraps: " " * width,
+                handle_sigint=False,
+            )
+        except EOFError:
+            return None
+        return clean_paste(changed)
+
+    def discard_typed(self) -> None:
+        """Forget keys typed before a question appeared, wherever they wait."""
+        clear_typeahead(self._input)
+        discard_typed(self._input.fileno())
+
+    def _session(self, **options: Any) -> PromptSession[str]:
+        options.setdefault("history", InMemoryHistory())
+        return PromptSession(
+            input=self._input, output=self._output, style=_STYLE, color_depth=_colours(), **options
+        )
+
+
+class _PrivateHistory(FileHistory):
+    """Messages in a file of the user's own. A full disk costs the history, not the chat."""
+
+    def store_string(self, string: str) -> None:
+        with contextlib.suppress(OSError):
+            super().store_string(string.encode("utf-8", "replace").decode("utf-8"))
+
+
+def _history() -> History:
+    try:
+        path = data_folder() / "chat_history"
+        os.close(open_private(path))
+    except (MMError, OSError):
+        return InMemoryHistory()
+    return _PrivateHistory(str(path))
+
+
+def _colours() -> ColorDepth:
+    return ColorDepth.DEPTH_1_BIT if os.environ.get("NO_COLOR") else ColorDepth.DEPTH_4_BIT

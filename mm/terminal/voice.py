@@ -1,0 +1,58 @@
+"""How the chat itself speaks: lines of text, tables of two columns, complaints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+
+from mm.terminal.cells import clip, wrap_words
+from mm.terminal.markdown import render_markdown
+from mm.terminal.palette import Palette
+from mm.terminal.screen import Screen
+from mm.visible import make_visible, make_visible_line
+
+_WIDEST_NAME = 32
+_NARROW = 50
+
+
+class ScreenVoice:
+    """A Voice that prints on a screen, escaped and wrapped."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self.palette: Palette = screen.palette
+
+    def say(self, text: str) -> None:
+        self._screen.print([piece for line in text.split("\n") for piece in self._wrapped(line)])
+
+    def say_table(self, rows: Sequence[tuple[str, str]]) -> None:
+        width = self._screen.width
+        names = [make_visible_line(name) for name, _ in rows]
+        indent = min(max((cell_len(name) for name in names), default=0), _WIDEST_NAME) + 2
+        lines: list[str] = []
+        for name, (_, meaning) in zip(names, rows, strict=True):
+            lines += self._row(name, make_visible_line(meaning), 4 if width < _NARROW else indent, width)
+        self._screen.print(lines)
+
+    def say_markdown(self, text: str) -> None:
+        if self._screen.moves:
+            self._screen.print(render_markdown(text, self._screen.width, self.palette))
+        else:
+            self._screen.print(make_visible(text).split("\n"))
+
+    def complain(self, text: str, hint: str = "") -> None:
+        lines = self._wrapped(text)
+        hints = [piece for line in hint.split("\n") for piece in self._wrapped(line)] if hint else []
+        self._screen.print([*(self.palette.bad(line) for line in lines), *hints])
+
+    def _row(self, name: str, meaning: str, indent: int, width: int) -> list[str]:
+        first, *rest = wrap_words(meaning, width - indent - 2)
+        room = indent - 2
+        if cell_len(name) > room:
+            return [f"  {self.palette.bold(clip(name, width - 2))}", *(" " * (indent + 2) + x for x in (first, *rest))]
+        start = f"  {self.palette.bold(name)}{' ' * (indent - cell_len(name))}"
+        return [start + first, *(" " * (indent + 2) + line for line in rest)]
+
+    def _wrapped(self, line: str) -> list[str]:
+        return wrap_words(make_visible_line(line), self._screen.width)
