@@ -25,7 +25,7 @@ _ONE_CALL = frozenset({"bash"})
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of the file. `agent` is the path of the agent file, "" for the built-in defaults; `added` is ISO 8601."""
+    """One entry of the file. `agent` is the agent file's path, "" for the built-in defaults; `added` is ISO 8601."""
 
     id: str
     agent: str
@@ -155,7 +155,7 @@ def _load(path: Path) -> dict[str, JSON]:
     try:
         refuse_if_not_ours(path)
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
-        with open(descriptor, encoding="utf-8") as file:
+        with os.fdopen(descriptor, encoding="utf-8") as file:
             document = json.load(file)
     except FileNotFoundError:
         return {"version": VERSION, "grants": []}
@@ -216,7 +216,7 @@ def _replace(path: Path, document: dict[str, JSON]) -> None:
     new = path.with_name(path.name + ".new")
     try:
         descriptor = open_private(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        with open(descriptor, "w", encoding="utf-8") as file:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             json.dump(document, file, indent=2)
             file.write("\n")
             file.flush()

@@ -6,15 +6,16 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from mm.errors import MMError
 from mm.folders import open_private, refuse_if_not_ours
 
 Row: TypeAlias = tuple[Any, ...]
+Result = TypeVar("Result")
 
 VERSION = 1
 PATIENCE = 5.0  # seconds to wait for another process that writes
@@ -61,8 +62,16 @@ END;
 """
 
 
+# The bare code of a broken constraint comes from the index's own tables: those of mm's tables are extended codes.
+_INDEX_DAMAGED = (sqlite3.SQLITE_CORRUPT_VTAB, sqlite3.SQLITE_CONSTRAINT)
+
+
 class StoreError(MMError):
     """The store of sessions cannot be used: locked, full, damaged, newer, not ours. A conversation goes on without."""
+
+
+class IndexDamagedError(StoreError):
+    """The full-text index is damaged: it can be made anew from the messages."""
 
 
 class Database:
@@ -76,7 +85,7 @@ class Database:
     def read(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
         """All rows of a query."""
         with self._lock, self._explained():
-            return self._execute(sql, values).fetchall()
+            return self._open().execute(sql, values).fetchall()
 
     def read_what_can_be(self, sql: str, values: Sequence[object] = ()) -> tuple[list[Row], str]:
         """The rows up to a damaged place, and what SQLite says of that place ("" if there is none)."""
@@ -90,9 +99,9 @@ class Database:
         return rows, ""
 
     def write(self, sql: str, values: Sequence[object] = ()) -> int:
-        """Run one statement inside `transaction()`. Returns the row number of an insert."""
+        """Run one statement, usually inside `transaction()`. Returns the row number of an insert."""
         with self._lock, self._explained():
-            return self._execute(sql, values).lastrowid or 0
+            return self._open().execute(sql, values).lastrowid or 0
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -118,22 +127,19 @@ class Database:
             connection.execute("INSERT INTO messages_text (messages_text) VALUES ('optimize')")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
+    def with_sound_index(self, action: Callable[[], Result]) -> Result:
+        """Run `action`; if the full-text index turns out to be damaged, make it anew and run it once more."""
+        try:
+            return action()
+        except IndexDamagedError:
+            self.write("INSERT INTO messages_text (messages_text) VALUES ('rebuild')")
+            return action()
+
     def close(self) -> None:
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
             self._connection = None
-
-    def _execute(self, sql: str, values: Sequence[object]) -> sqlite3.Cursor:
-        """A damaged full-text index is made anew from the messages, then the statement runs again."""
-        connection = self._open()
-        try:
-            return connection.execute(sql, values)
-        except sqlite3.DatabaseError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_CORRUPT_VTAB:
-                raise
-        connection.execute("INSERT INTO messages_text (messages_text) VALUES ('rebuild')")
-        return connection.execute(sql, values)
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
@@ -187,7 +193,8 @@ class Database:
         except MMError as error:
             raise StoreError(error.message, error.hint) from error
         except sqlite3.Error as error:
-            raise StoreError(f"`{self.path}` cannot be used: {error}.", _hint(error, self.path)) from error
+            kind = IndexDamagedError if _code(error) in _INDEX_DAMAGED else StoreError
+            raise kind(f"`{self.path}` cannot be used: {error}.", _hint(error, self.path)) from error
         except OSError as error:
             hint = "Set MM_HOME to a folder that you may write to."
             raise StoreError(f"`{self.path}` cannot be opened: {error.strerror}.", hint) from error
@@ -237,8 +244,13 @@ def _statements() -> Iterator[str]:
             statement = ""
 
 
+def _code(error: sqlite3.Error) -> int:
+    """SQLite's extended result code; 0 if Python itself raised the error."""
+    return getattr(error, "sqlite_errorcode", 0)
+
+
 def _hint(error: sqlite3.Error, path: Path) -> str:
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    code = _code(error) & 0xFF
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return f"Move it away, and mm begins a new one: mv '{path}' '{path}.damaged'"
     if code == sqlite3.SQLITE_FULL:

@@ -198,7 +198,8 @@ class History:
         try:
             if self._store is None:
                 self._store = self._open_store()
-            write(self._store)
+            store = self._store
+            store.database.with_sound_index(lambda: write(store))
         except MMError as error:
             self._open_store = None
             self._warn(f"From here on this conversation is kept in memory only: {error}")

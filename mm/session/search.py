@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from mm.session.database import Row
 from mm.session.heal import heal_text
 from mm.session.store import Store
 
@@ -42,14 +43,20 @@ def search(store: Store, query: str, limit: int = 20, *, cwd: str | None = None,
     terms = match_terms(query)
     if not terms or not store.path.exists():
         return []
-    for operator in (" AND ", " OR "):
-        rows = store.database.read(_SEARCH, (operator.join(terms), cwd, without, limit))
-        if rows:
-            break
+
+    def find() -> list[Row]:
+        every = _rows(store, " AND ".join(terms), cwd, without, limit)
+        return every or _rows(store, " OR ".join(terms), cwd, without, limit)
+
+    rows = store.database.with_sound_index(find)
     return [
         Hit(str(row[0]), str(row[1]), row[2], str(row[3]), float(row[4] or 0), " ".join(str(row[5]).split()))
         for row in rows
     ]
+
+
+def _rows(store: Store, match: str, cwd: str | None, without: str, limit: int) -> list[Row]:
+    return store.database.read(_SEARCH, (match, None if cwd is None else heal_text(cwd), without, limit))
 
 
 def match_terms(query: str) -> list[str]:

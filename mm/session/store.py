@@ -120,10 +120,14 @@ class Store:
 
     def delete(self, session_ids: Sequence[str]) -> None:
         """Delete whole sessions, and what is left of their text in the index and the log."""
-        with self.transaction():
-            for session_id in session_ids:
-                self.database.write("DELETE FROM messages WHERE session = ?", (session_id,))
-                self.database.write("DELETE FROM sessions WHERE id = ?", (session_id,))
+
+        def remove_all() -> None:
+            with self.transaction():
+                for session_id in session_ids:
+                    self.database.write("DELETE FROM messages WHERE session = ?", (session_id,))
+                    self.database.write("DELETE FROM sessions WHERE id = ?", (session_id,))
+
+        self.database.with_sound_index(remove_all)
         self.database.erase_traces()
 
     def sessions(self, *, cwd: str | None = None, agent: str | None = None, limit: int = -1) -> list[Session]:
@@ -133,7 +137,7 @@ class Store:
         rows = self.database.read(
             _SESSION
             + "WHERE (?1 IS NULL OR cwd = ?1) AND (?2 IS NULL OR agent = ?2) ORDER BY updated DESC, id DESC LIMIT ?3",
-            (cwd, agent, limit),
+            (None if cwd is None else heal_text(cwd), None if agent is None else heal_text(agent), limit),
         )
         return [_session(row) for row in rows]
 

@@ -1,0 +1,282 @@
+"""What the model is sent of a conversation, and what a session keeps of it."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from strict import assert_strict
+
+from mm.messages import Message, Outcome, Role, ToolCall, ToolResult, Usage
+from mm.session.heal import heal_arguments, heal_name, heal_text
+from mm.session.history import History, resume
+from mm.session.records import new_session
+from mm.session.store import Store
+
+
+def call(identity: str, name: str = "status", arguments: str = "{}") -> ToolCall:
+    return ToolCall(identity, name, arguments)
+
+
+def result(of: ToolCall, text: str = "fine", outcome: Outcome = Outcome.OK) -> ToolResult:
+    return ToolResult(of, outcome, text)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "sessions.db")
+
+
+def begin(store: Store) -> History:
+    return History(lambda: store, new_session("/project", "/project/agent.yaml", "local:small"))
+
+
+def reopened(store: Store, history: History) -> History:
+    """The same session, as another process would see it."""
+    history.save()
+    other = Store(store.path)
+    return resume(other, next(one for one in other.sessions() if one.id == history.session_id), pytest.fail)
+
+
+def test_a_session_is_resumed_as_it_was_left(store: Store) -> None:
+    history = begin(store)
+    history.add_user("Release it\nplease")
+    first = call("a", "release", '{"version": "1.10"}')
+    history.add_reply("", [first], Usage(100, 7))
+    history.call_started(first)
+    history.add_result(result(first, "released"))
+    history.add_reply("Done.", (), Usage(120, 3))
+    again = reopened(store, history)
+    assert again.messages() == history.messages()
+    assert again.session.title == "Release it"
+    assert again.usage == Usage(220, 10)
+    assert_strict(again.messages())
+
+
+def test_a_call_that_ran_when_mm_was_killed_is_answered_started_outcome_unknown(store: Store) -> None:
+    """(C117)"""
+    history = begin(store)
+    history.add_user("go")
+    done, running, waiting = call("a"), call("b"), call("c")
+    history.add_reply("", [done, running, waiting])
+    history.call_started(done)
+    history.add_result(result(done, "finished before"))
+    history.call_started(running)
+    messages = reopened(store, history).messages()
+    assert [message.content.partition(":")[0] for message in messages[2:]] == [
+        "finished before",
+        "started, outcome unknown",
+        "interrupted, outcome unknown",
+    ]
+    assert_strict(messages)
+
+
+def test_answers_come_in_the_order_of_the_calls_whatever_ended_first(store: Store) -> None:
+    history = begin(store)
+    history.add_user("go")
+    calls = [call("a"), call("b"), call("c")]
+    history.add_reply("", calls)
+    for one in calls:
+        history.call_started(one)
+    for one in reversed(calls):
+        history.add_result(result(one, f"result of {one.id}"))
+    expected = ["result of a", "result of b", "result of c"]
+    assert [message.content for message in history.messages()[2:]] == expected
+    assert [message.content for message in reopened(store, history).messages()[2:]] == expected
+
+
+def test_an_answer_that_exists_is_not_overwritten(store: Store) -> None:
+    history = begin(store)
+    history.add_user("go")
+    one = call("a")
+    history.add_reply("", [one])
+    history.call_started(one)
+    history.add_result(result(one, "the real result"))
+    history.add_result(result(one, "interrupted", Outcome.INTERRUPTED))
+    assert history.messages()[2:] == [Message(Role.TOOL, "the real result", tool_call_id="a")]
+    assert reopened(store, history).messages() == history.messages()
+
+
+def test_a_call_that_never_ran_is_stored_with_its_answer(store: Store) -> None:
+    history = begin(store)
+    history.add_user("go")
+    broken = call("a", "multi_tool_use.parallel", '{"command": "cd ..')
+    history.add_reply("", [broken])
+    history.add_result(result(broken, "There is no such tool.", Outcome.UNKNOWN))
+    messages = reopened(store, history).messages()
+    assert messages[1].tool_calls == (ToolCall("a", "multi_tool_use_parallel", "{}"),)
+    assert_strict(messages)
+
+
+def test_the_arguments_that_ran_take_the_place_of_those_that_were_sent() -> None:
+    history = History()
+    history.add_user("go")
+    history.add_reply("", [call("a", "list", '"{\\"limit\\": \\"3\\"}"')])
+    history.add_result(result(call("a", "list", '{"limit":3}')))
+    assert history.messages()[1].tool_calls[0].arguments == '{"limit":3}'
+
+
+def test_ids_that_a_server_uses_again_do_not_mix_up_the_answers(store: Store) -> None:
+    history = begin(store)
+    for turn in ("one", "two", "three"):
+        history.add_user(turn)
+        history.add_reply("", [call("call_0")])
+        if turn != "two":
+            history.add_result(result(call("call_0"), f"answer {turn}"))
+    messages = reopened(store, history).messages()
+    answers = [message.content for message in messages if message.role is Role.TOOL]
+    assert answers[0] == "answer one"
+    assert answers[1].startswith("interrupted, outcome unknown")
+    assert answers[2] == "answer three"
+    assert_strict(messages)
+
+
+def test_equal_ids_in_one_reply_are_told_apart(store: Store) -> None:
+    history = begin(store)
+    history.add_user("go")
+    twins = [call("call_0", "first"), call("call_0", "second")]
+    history.add_reply("", twins)
+    for twin in twins:
+        history.call_started(twin)
+    for twin in twins:
+        history.add_result(result(twin, f"of {twin.name}"))
+    messages = history.messages()
+    assert [message.content for message in messages[2:]] == ["of first", "of second"]
+    assert_strict(messages)
+
+
+def test_replies_without_a_call_are_dropped() -> None:
+    history = History()
+    history.add_user("go")
+    history.add_result(result(call("nobody")))
+    history.add_reply("Hello.")
+    assert [message.role for message in history.messages()] == [Role.USER, Role.ASSISTANT]
+
+
+@pytest.mark.parametrize("text", ["\ud99c", "a\udfffb", "\ud83d\ude00"])
+def test_half_a_character_never_reaches_the_model_or_breaks_the_store(store: Store, text: str) -> None:
+    """(C119)"""
+    history = begin(store)
+    history.add_user(text)
+    one = call("a", "n", '{"x": "\\ud99c"}')
+    history.add_reply(text, [one])
+    history.add_result(result(one, text))
+    for messages in (history.messages(), reopened(store, history).messages()):
+        assert_strict(messages)
+        assert "\\ud" not in messages[1].tool_calls[0].arguments
+
+
+def test_two_halves_of_one_character_become_that_character() -> None:
+    assert heal_text("\ud83d\ude00") == "😀"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "null", "[1]", "3", '{"a": NaN}', '{"a": ', "[" * 100_000, '{"a": ' + "9" * 5000 + "}"]
+)
+def test_arguments_that_are_no_json_object_become_an_empty_one(text: str) -> None:
+    """(C51)"""
+    assert heal_arguments(text) == "{}"
+
+
+def test_legal_arguments_are_kept_byte_for_byte() -> None:
+    text = '{ "version" : "1.10", "n": 1.0e3 }'
+    assert heal_arguments(text) == text
+
+
+@pytest.mark.parametrize(("name", "healed"), [("a.b", "a_b"), ("", "unknown_tool"), ("x" * 80, "x" * 64), ("é", "_")])
+def test_a_name_is_made_legal(name: str, healed: str) -> None:
+    assert heal_name(name) == healed
+
+
+def test_undo_takes_back_the_last_turn_here_and_in_the_store(store: Store) -> None:
+    history = begin(store)
+    history.add_user("keep")
+    history.add_reply("kept")
+    history.add_user("a secret I pasted")
+    history.add_reply("", [call("a")])
+    history.add_result(result(call("a")))
+    history.add_user("send the call alone", note=True)
+    history.add_reply("ok")
+    assert history.undo() == "a secret I pasted"
+    assert [message.content for message in history.messages()] == ["keep", "kept"]
+    assert reopened(store, history).messages() == history.messages()
+    assert history.undo() == "keep"
+    assert history.undo() is None
+
+
+def test_retry_gives_back_the_prompt_and_forgets_the_answer() -> None:
+    history = History()
+    history.add_user("What is 2 + 2?")
+    history.add_reply("5")
+    assert history.retry_prompt() == "What is 2 + 2?"
+    assert history.messages() == []
+
+
+def test_clear_begins_a_new_session_and_keeps_the_old_one(store: Store) -> None:
+    history = begin(store)
+    history.add_user("old")
+    history.add_reply("old answer")
+    old = history.session_id
+    assert history.clear() == old
+    assert history.messages() == []
+    history.add_user("new")
+    history.add_reply("new answer")
+    assert history.session_id != old
+    assert {session.title for session in store.sessions()} == {"old", "new"}
+
+
+def test_what_a_compaction_left_out_stays_readable_and_is_not_sent(store: Store) -> None:
+    history = begin(store)
+    for number in range(3):
+        history.add_user(f"question {number}")
+        history.add_reply(f"answer {number}")
+    history.compact(4, "Two questions were answered.")
+    again = reopened(store, history)
+    assert [message.content for message in again.messages()] == [
+        "Two questions were answered.\n\nquestion 2",
+        "answer 2",
+    ]
+    records, warnings = store.records(history.session_id)
+    assert (len(records), warnings) == (6, [])
+
+
+def test_the_store_is_not_opened_before_the_request_is_on_its_way(store: Store) -> None:
+    history = begin(store)
+    history.add_user("hello")
+    assert not store.path.exists()
+    history.save()
+    assert len(store.sessions()) == 1
+
+
+def test_nothing_said_leaves_no_session(store: Store) -> None:
+    begin(store).close()
+    assert not store.path.exists()
+
+
+def test_calls_side_by_side_are_each_stored_once(store: Store) -> None:
+    history = begin(store)
+    history.add_user("go")
+    calls = [call(f"c{number}") for number in range(8)]
+    history.add_reply("", calls)
+
+    def run(one: ToolCall) -> None:
+        history.call_started(one)
+        history.add_result(result(one, f"of {one.id}"))
+
+    threads = [threading.Thread(target=run, args=(one,)) for one in calls]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    messages = reopened(store, history).messages()
+    assert [message.content for message in messages[2:]] == [f"of c{number}" for number in range(8)]
+
+
+def test_turns_without_an_answer_do_not_break_the_alternation() -> None:
+    history = History()
+    history.add_user("first")
+    history.add_user("second")
+    history.add_reply("")
+    history.add_reply("answer")
+    assert history.messages() == [Message(Role.USER, "first\n\nsecond"), Message(Role.ASSISTANT, "answer")]
