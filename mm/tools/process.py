@@ -160,9 +160,9 @@ def check_program(program: Program) -> None:
     """Raise ToolError for what the kernel cannot take: NUL, an entry that is too long, text that is not Unicode."""
     for place, entry in enumerate(program.argv):
         check_entry(entry, f"Entry {place} of the command line of `{program.name}`")
-    for name, value in program.env.items():
-        if "\0" in name or "\0" in value:
-            raise ToolError(f"The environment variable `{name}` holds a NUL character, which no program can be given.")
+    if "\0" in "".join(program.env.values()):
+        name = next(name for name, value in program.env.items() if "\0" in value)
+        raise ToolError(f"The environment variable `{name}` holds a NUL character, which no program can be given.")
 
 
 def check_entry(entry: str, what: str) -> None:

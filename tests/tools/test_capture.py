@@ -1,0 +1,67 @@
+"""Long output: head and tail in memory, the rest in a private file."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from mm.tools import capture
+from mm.tools.capture import HEAD, TAIL, Capture, spill_text
+
+
+def _take(folder: Path | None, *pieces: bytes) -> capture.Captured:
+    taken = Capture(folder)
+    for piece in pieces:
+        taken.write(piece)
+    return taken.finish()
+
+
+def test_short_output_is_whole_and_makes_no_file(tmp_path: Path) -> None:
+    taken = _take(tmp_path / "spill", b"one ", b"two")
+    assert (taken.head, taken.tail, taken.size, taken.file) == (b"one two", b"", 7, None)
+    assert not (tmp_path / "spill").exists()
+
+
+def test_long_output_is_whole_in_a_private_file(tmp_path: Path) -> None:
+    pieces = [bytes([65 + n % 26]) * 10_000 for n in range(100)]
+    taken = _take(tmp_path / "spill", *pieces)
+    whole = b"".join(pieces)
+    assert taken.file is not None
+    assert taken.file.read_bytes() == whole
+    assert stat.S_IMODE(taken.file.stat().st_mode) == 0o600
+    assert (taken.head, taken.tail, taken.size) == (whole[:HEAD], whole[-TAIL:], len(whole))
+
+
+def test_past_its_limit_the_file_keeps_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(capture, "SPILL_LIMIT", 300_000)
+    pieces = [f"{n:07},".encode() * 1000 for n in range(100)]
+    taken = _take(tmp_path, *pieces)
+    assert taken.file is not None
+    assert taken.file.read_bytes() == b"".join(pieces)[-300_000:]
+    assert taken.size == 800_000
+    assert list(tmp_path.iterdir()) == [taken.file]
+
+
+def test_one_piece_larger_than_the_file_keeps_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(capture, "SPILL_LIMIT", 1000)
+    whole = bytes(range(256)) * 2000
+    taken = _take(tmp_path, whole)
+    assert taken.file is not None
+    assert taken.file.read_bytes() == whole[-1000:]
+
+
+def test_a_folder_that_cannot_be_written_costs_the_file_only(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    taken = _take(blocked / "spill", b"x" * 500_000)
+    assert (taken.file, taken.size, len(taken.tail)) == (None, 500_000, TAIL)
+    assert spill_text(blocked / "spill", b"x") is None
+
+
+def test_the_digest_tells_outputs_apart_in_the_part_that_is_not_kept(tmp_path: Path) -> None:
+    middle = [b"a" * HEAD, b"b", b"c" * (2 * TAIL)]
+    other = [b"a" * HEAD, b"B", b"c" * (2 * TAIL)]
+    assert _take(None, *middle).digest != _take(None, *other).digest
+    assert _take(None, *middle).digest == _take(None, b"".join(middle)).digest
