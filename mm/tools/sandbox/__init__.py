@@ -1,0 +1,1 @@
+"""How a wasm module runs: engine, host functions, one call, and what is said about it."""

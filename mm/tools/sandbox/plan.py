@@ -1,0 +1,107 @@
+"""What exactly one wasm call would run: the module's bytes, its folders, its arguments, its limits."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mm.config.schema import Grant, WasmTool
+from mm.errors import ToolError
+from mm.tools.sandbox.module import ModuleError, ModuleFile, ModuleFiles
+from mm.tools.spec import Arguments, Look, Plan, Shown, Tool
+
+
+@dataclass(frozen=True, slots=True)
+class WasmPlan:
+    """`digest` is the sha256 of `binary`, which is what runs. The folders of `grants` are resolved."""
+
+    name: str
+    module: Path
+    digest: str
+    binary: bytes = field(repr=False)
+    grants: tuple[Grant, ...]
+    stdin: bytes
+    memory: int  # bytes
+    timeout: float  # seconds
+
+
+def plan_call(tool: Tool, arguments: Arguments, files: ModuleFiles) -> Plan:
+    """Raises ToolError if the module or a folder is not there, or the arguments cannot be written as JSON."""
+    spec = tool.spec
+    assert isinstance(spec, WasmTool)
+    try:
+        module = files.read(spec.module)
+    except ModuleError as error:
+        raise ToolError(unfit(tool.name, spec.module, str(error))) from error
+    what = WasmPlan(
+        name=tool.name,
+        module=spec.module,
+        digest=module.digest,
+        binary=module.binary,
+        grants=tuple(_resolve(tool.name, grant) for grant in spec.grants),
+        stdin=_stdin(tool.name, arguments),
+        memory=spec.memory,
+        timeout=spec.timeout,
+    )
+    return Plan(what, _shown(what), _definition(what, module))
+
+
+def unfit(name: str, module: Path, why: str) -> str:
+    """The reply for a module that cannot run, which no other arguments would change."""
+    return (
+        f"The tool `{name}` cannot run: its module `{module}` {why}. "
+        "Nothing ran, and other arguments will not help: tell the user what is wrong with the module."
+    )
+
+
+def _resolve(name: str, grant: Grant) -> Grant:
+    """The grant with its real folder: a link is followed here, where it is shown, and not later."""
+    try:
+        folder = grant.folder.resolve(strict=True)
+        folder.as_posix().encode("utf-8")
+    except (OSError, RuntimeError, UnicodeEncodeError) as error:
+        why = "does not exist" if isinstance(error, FileNotFoundError) else "cannot be opened"
+        raise ToolError(_no_folder(name, grant, why)) from error
+    if not folder.is_dir():
+        raise ToolError(_no_folder(name, grant, "is not a folder"))
+    return Grant(folder, grant.name, grant.writable)
+
+
+def _no_folder(name: str, grant: Grant, why: str) -> str:
+    return (
+        f"The tool `{name}` cannot run: the folder `{grant.folder}`, which it sees as `/{grant.name}`, {why}. "
+        "Nothing ran, and other arguments will not help: tell the user which folder is missing."
+    )
+
+
+def _stdin(name: str, arguments: Arguments) -> bytes:
+    try:
+        return json.dumps(arguments, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode("utf-8")
+    except (ValueError, RecursionError) as error:
+        raise ToolError(
+            f"The arguments of `{name}` cannot be written as JSON in UTF-8 ({error}). "
+            "Nothing ran. Send plain text and ordinary numbers."
+        ) from error
+
+
+def _shown(what: WasmPlan) -> tuple[Shown, ...]:
+    grants = tuple(_grant_in_words(grant) for grant in what.grants) or ("no folder at all",)
+    limits = f"{what.timeout:g} s, {what.memory / 2**20:g} MiB of memory, no network, no environment"
+    return (
+        Shown("module", Look.PATH, (str(what.module),)),
+        Shown("may use", Look.GRANT, grants),
+        Shown("limits", Look.TEXT, (limits,)),
+        Shown("stdin", Look.STDIN, (what.stdin.decode("utf-8"),)),
+    )
+
+
+def _grant_in_words(grant: Grant) -> str:
+    return f"{'read and write' if grant.writable else 'read'} {grant.folder} (as /{grant.name})"
+
+
+def _definition(what: WasmPlan, module: ModuleFile) -> str:
+    grants = [[str(grant.folder), grant.name, grant.writable] for grant in what.grants]
+    text = json.dumps(["wasm", module.digest, grants, what.memory, what.timeout])
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
