@@ -5,17 +5,22 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from mm.dispatch.dispatcher import Answered, Dispatcher
 from mm.dispatch.extract import Extracted, Gate, extract, may_become_call
 from mm.dispatch.names import Names
-from mm.errors import ExitCode, ModelError
+from mm.errors import ExitCode, MMError, ModelError
 from mm.events import Listener, Notice, ReasoningShown, ReplyEnded, RequestSent, TextShown
 from mm.interrupt import Interrupt, Interrupted
 from mm.messages import Message, Outcome, Reply, Role, ToolOffer, ToolResult, Usage
 from mm.models.model import Delta, Model
 from mm.session.history import History
+from mm.session.window import Window
 from mm.tools.spec import Tool
+
+if TYPE_CHECKING:
+    from mm.dispatch.dispatcher import Answered, Dispatcher
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,30 +65,33 @@ class Agent:
         *,
         model: Model,
         history: History,
-        dispatcher: Dispatcher,
+        make_dispatcher: Callable[[], Dispatcher],
         tools: Callable[[], Sequence[Tool]],
         offers: Callable[[], Sequence[ToolOffer]],
         system: Callable[[], str],
-        fit: Callable[[Sequence[Message]], Sequence[Message]],
+        window: Window,
         interrupt: Interrupt,
         listen: Listener,
         max_rounds: int,
     ) -> None:
         self.model = model
         self.history = history
-        self.dispatcher = dispatcher
+        self._make_dispatcher = make_dispatcher
+        self._new_turn = True
         self.interrupt = interrupt
         self.last_usage = Usage()
         self._tools = tools
         self._offers = offers
         self._system = system
-        self._fit = fit
+        self.window = window
         self._listen = listen
         self._max_rounds = max_rounds
+        self._asked_size = False
+        self._partial = ""
 
     def turn(self, prompt: str) -> TurnEnd:
         """Answer one user message. Ends in a TurnEnd, whatever happens; never raises for a model's mistake."""
-        self.dispatcher.loops.start_turn()
+        self._new_turn = True
         self.history.add_user(prompt)
         turn = _Turn(started=time.monotonic())
         while turn.rounds < self._max_rounds:
@@ -93,13 +101,24 @@ class Agent:
                 return end
         return self._end(turn, "", ExitCode.STOPPED, _TOO_MANY_ROUNDS.format(self._max_rounds), _MAX_ROUNDS_HINT)
 
+    @cached_property
+    def dispatcher(self) -> Dispatcher:
+        """The journey of the calls. Made once the first request is on its way: what it needs is slow to load."""
+        return self._make_dispatcher()
+
+    def close(self) -> None:
+        """Let go of the model and of the store."""
+        self.model.close()
+        self.history.close()
+
     def _round(self, turn: _Turn) -> TurnEnd | None:
         """One request and the calls of its reply. None: the turn goes on."""
         try:
             reply, gate = self._ask(turn)
-        except ModelError as error:
-            self.history.add_reply(error.partial or "(no answer)", ())
-            return self._end(turn, error.partial, ExitCode.FAILED, error.message, error.hint)
+        except MMError as error:
+            partial = error.partial if isinstance(error, ModelError) else ""
+            self.history.add_reply(partial or "(no answer)")
+            return self._end(turn, partial, ExitCode.FAILED, error.message, error.hint)
         except (KeyboardInterrupt, Interrupted):
             return self._interrupted(turn)
         names = Names(self._tools())
@@ -111,7 +130,9 @@ class Agent:
     def _ask(self, turn: _Turn) -> tuple[Reply, Gate]:
         offers = self._offers()
         gate = Gate(tools_offered=bool(offers))
-        messages = self._fit([Message(Role.SYSTEM, self._system()), *self.history.messages()])
+        fitted = self.window.fit([Message(Role.SYSTEM, self._system()), *self.history.messages()], offers)
+        if fitted.note:
+            self._listen(Notice(fitted.note))
         number = turn.rounds
         self._partial = ""
 
@@ -126,28 +147,40 @@ class Agent:
 
         with self.interrupt.waiting():
             reply = self.model.ask(
-                messages,
+                fitted.messages,
                 offers,
                 on_delta=on_delta,
                 on_notice=lambda text: self._listen(Notice(text)),
                 on_sent=lambda: self._sent(number),
                 stop=self.interrupt.stop,
             )
-        self.last_usage = reply.usage
+            self._learn(reply)
         turn.prompt_tokens += reply.usage.prompt_tokens or 0
         turn.completion_tokens += reply.usage.completion_tokens or 0
         return reply, gate
+
+    def _learn(self, reply: Reply) -> None:
+        """What the server's answer tells about sizes. It is asked for its context once, after the first reply."""
+        self.last_usage = reply.usage
+        self.window.learn(reply.usage)
+        if self.window.size is None and not self._asked_size:
+            self._asked_size = True
+            self.window.size = self.model.context_size()
 
     def _sent(self, number: int) -> None:
         """The request is on its way: now there is time to write down what was said."""
         self._listen(RequestSent(number))
         self.history.save()
+        assert self.dispatcher is not None
 
     def _answer_calls(self, turn: _Turn, reply: Reply, found: Extracted, gate: Gate) -> TurnEnd | None:
         """Have the calls answered; say whether that ends the turn."""
         self._show_rest(found.text, gate)
         self._listen(ReplyEnded(reply, found.text))
         self.history.add_reply(found.text, found.calls, reply.usage)
+        if self._new_turn:
+            self._new_turn = False
+            self.dispatcher.loops.start_turn()
         answer = self.dispatcher.cut if found.cut else self.dispatcher.answer
         answered = answer(found.calls)
         turn.results += answered.results
@@ -171,12 +204,12 @@ class Agent:
         if nudge and not turn.nudged:
             turn.nudged = True
             self._listen(ReplyEnded(reply, ""))
-            self.history.add_reply(found.text or "(empty)", (), reply.usage)
+            self.history.add_reply(found.text or "(empty)", usage=reply.usage)
             self.history.add_user(nudge, note=True)
             return None
         self._show_rest(found.text, gate)
         self._listen(ReplyEnded(reply, found.text))
-        self.history.add_reply(found.text or "(empty)", (), reply.usage)
+        self.history.add_reply(found.text or "(empty)", usage=reply.usage)
         if not found.text.strip():
             return self._end(turn, "", ExitCode.FAILED, _EMPTY, _EMPTY_HINT)
         if found.cut:
@@ -200,7 +233,7 @@ class Agent:
 
     def _interrupted(self, turn: _Turn) -> TurnEnd:
         self.interrupt.stop.set()
-        self.history.add_reply(self._partial or "(interrupted)", ())
+        self.history.add_reply(self._partial or "(interrupted)")
         return self._end(turn, "", self.interrupt.exit_code, _INTERRUPTED)
 
     def _end(self, turn: _Turn, text: str, code: ExitCode, message: str = "", hint: str = "") -> TurnEnd:

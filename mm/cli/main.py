@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from mm import __version__
-from mm.cli.options import Options, OutputFormat
+from mm.options import Options, OutputFormat
 from mm.errors import ExitCode, MMError
 
 

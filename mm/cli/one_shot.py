@@ -7,7 +7,7 @@ import sys
 
 from mm import app
 from mm.agent import Agent, TurnEnd
-from mm.cli.options import Options, OutputFormat
+from mm.options import Options, OutputFormat
 from mm.cli.piped import prompt_from
 from mm.errors import ExitCode
 from mm.events import CallAnnounced, CallEnded, Event, Listener, Notice, ReplyEnded

@@ -13,7 +13,7 @@ from mm.config.grants import Changed, Granted, Grants
 from mm.config.schema import Permissions
 from mm.dispatch.hooks import Permission
 from mm.dispatch.person import Answer, ConsentRequest, Decision, Person
-from mm.errors import ToolError
+from mm.errors import MMError, ToolError
 from mm.interrupt import Interrupt
 from mm.messages import Outcome
 from mm.tools.spec import ApprovedCall, Arguments, Need, Plan, Tool
@@ -50,6 +50,7 @@ class Consent:
     grants: Grants | None = None
     allowed: frozenset[str] = frozenset()
     denied: frozenset[str] = frozenset()
+    warn: Callable[[str], None] = lambda text: None
     _session: set[tuple[str, str]] = field(default_factory=set)
 
     def approve(
@@ -118,7 +119,10 @@ class Consent:
         if decision in (Decision.ALWAYS_SESSION, Decision.ALWAYS_SAVED):
             self._session.add((tool.name, plan.definition))
         if decision is Decision.ALWAYS_SAVED and self.grants is not None:
-            self.grants.add(tool.name, plan.definition, summary(plan))
+            try:
+                self.grants.add(tool.name, plan.definition, summary(plan))
+            except MMError as error:
+                self.warn(f"`{tool.name}` is allowed for this session only: {error.message}")
 
 
 def summary(plan: Plan) -> str:

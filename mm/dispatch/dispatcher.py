@@ -155,7 +155,7 @@ class Dispatcher:
     def _approve(self, item: OpenCall, tool: Tool, given: dict[str, JSON]) -> ApprovedCall:
         """Steps 6 and 7: the hooks (what they rewrite is converted and checked again), the plan, consent."""
         said = self._hooks.before(tool.name, given, item.call.id)
-        item.notes += tuple(said.context)
+        self._heed(item, said.context, said.warnings)
         if said.permission is Permission.DENY:
             raise NotApprovedError(_HOOK_DENIED.format(tool.name, said.reason), Outcome.DENIED)
         if said.arguments is not None:
@@ -228,11 +228,17 @@ class Dispatcher:
     ) -> tuple[str, str]:
         """The hooks after a call that ran. One that fails withholds the output, from the model and as an answer."""
         said = self._hooks.after(approved.tool.name, approved.arguments, item.call.id, content)
-        item.notes += tuple(said.context)
+        self._heed(item, said.context, said.warnings)
         if not said.withheld:
             return content, answer
         withheld = f"The call of `{approved.tool.name}` ran; its output is withheld: {said.withheld}"
         return withheld, withheld
+
+    def _heed(self, item: OpenCall, context: Sequence[str], warnings: Sequence[str]) -> None:
+        """What hooks say beside their verdict: context goes to the model, warnings to the user."""
+        item.notes += tuple(context)
+        for warning in warnings:
+            self._listen(Notice(warning))
 
     def _conclude(self, opened: Sequence[OpenCall], results: Sequence[ToolResult]) -> Answered:
         if self._stopped:

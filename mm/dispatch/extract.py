@@ -85,11 +85,13 @@ def _read_block(text: str, position: int, is_offered: IsOffered) -> tuple[list[T
     return (calls, position) if position == len(text) or _OPENING.match(text, position) else None
 
 
-def _read_values(text: str, position: int, is_offered: IsOffered) -> tuple[list[ToolCall], int] | None:
-    """One or more call-shaped values in a row: an object each, or lists of them."""
+def _read_values(
+    text: str, position: int, is_offered: IsOffered, opens: str = "{["
+) -> tuple[list[ToolCall], int] | None:
+    """One or more call-shaped values in a row: an object each, or lists of objects."""
     calls: list[ToolCall] = []
     position = _skip_space(text, position)
-    while position < len(text) and text[position] in "{[":
+    while position < len(text) and text[position] in opens:
         value = _read_value(text, position, is_offered)
         if value is None:
             return None
@@ -103,7 +105,7 @@ def _read_values(text: str, position: int, is_offered: IsOffered) -> tuple[list[
 
 def _read_value(text: str, position: int, is_offered: IsOffered) -> tuple[list[ToolCall], int] | None:
     if text[position] == "[":
-        inside = _read_values(text, position + 1, is_offered)
+        inside = _read_values(text, position + 1, is_offered, opens="{")
         if inside is None or text[inside[1] : inside[1] + 1] != "]":
             return None
         return inside[0], inside[1] + 1
@@ -236,5 +238,5 @@ def may_become_call(text: str) -> bool:
 
 _FENCE_INFO = re.compile("|".join(re.escape(word[:n]) for word in _CALL_LANGUAGES for n in range(1, len(word) + 1)))
 _KEYS = ("name", "function", "type", "id", "arguments", "parameters")
-_KEY = "|".join(sorted({key[:n] + ('"' if n == len(key) else r"\Z") for key in _KEYS for n in range(len(key) + 1)}))
+_KEY = "|".join([*(rf"{key[:n]}\Z" for key in _KEYS for n in range(len(key) + 1)), *(f'{key}"' for key in _KEYS)])
 _PREFIX = re.compile(rf'\s*(?:\Z|\[?\s*(?:\Z|\{{\s*(?:\Z|\{{?\s*(?:\Z|"(?:\Z|{_KEY})))))')

@@ -1,0 +1,275 @@
+"""The parts of one run, put together: configuration, model, tools, rules, history -> one agent."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mm import folders
+from mm.agent import Agent
+from mm.app.toolbox import Toolbox
+from mm.config.schema import Config
+from mm.errors import ExitCode, UsageError
+from mm.events import Listener, Notice
+from mm.interrupt import Interrupt
+from mm.messages import Outcome, ToolOffer
+from mm.models import offers, providers
+from mm.models.model import Model
+from mm.options import Options
+from mm.prompt import system_text
+from mm.session.history import History
+from mm.session.records import Session, new_session
+from mm.session.window import Window
+from mm.tools.builtin import BuiltinExecutor
+from mm.tools.catalog import Catalog, declared
+from mm.tools.environment import filter_environment
+from mm.tools.places import Places, protected_by
+from mm.tools.spec import Executor, Kind, Output, Run, Tool
+from mm.tools.table import Table
+
+if TYPE_CHECKING:
+    from mm.dispatch.consent import Consent
+    from mm.dispatch.dispatcher import Dispatcher
+    from mm.dispatch.person import Person
+    from mm.session.store import Store
+
+MOST_DEPTH = 2  # sub-agents may start sub-agents, but not for ever
+MOST_DELEGATED = 10  # sub-agents of one run
+CONTEXT_SHARE = 0.25  # of the model's context: what one output may take
+CHARACTERS_PER_TOKEN = 3.5
+_KEYS = frozenset({"OPENAI_API_KEY", "OPENROUTER_API_KEY"})
+
+
+class Assembly:
+    """The parts of one run, each made when it is first needed, and shared by the agent and its sub-agents."""
+
+    def __init__(
+        self, config: Config, options: Options, *, interrupt: Interrupt, listen: Listener, person: Person | None
+    ) -> None:
+        self.config = _with_options(config, options)
+        self.options = options
+        self.interrupt = interrupt
+        self.listen = listen
+        self.person = person
+        self.cwd = Path.cwd()
+        self.environ = dict(os.environ)
+        self.store: Store | None = None
+        self._delegated = 0
+        self._consent: Consent | None = None
+        _refuse_unknown([*options.allow, *options.deny], (tool.name for tool in self.tools(0)))
+
+    def agent(self, history: History | None = None) -> Agent:
+        """The agent of this run. Raises MMError for what the user can mend."""
+        for warning in self.config.warnings:
+            self.warn(warning)
+        return self._agent(self.make_model(self.options.model), history or self.new_history(), self.listen, depth=0)
+
+    def warn(self, text: str) -> None:
+        """Tell whoever watches."""
+        self.listen(Notice(text))
+
+    def make_model(self, label: str | None) -> Model:
+        """A model: `label` is `provider:model`, None for the one that the agent file or the environment names."""
+        chosen = providers.resolve(self.config.model, override=label, environ=self.environ, folder=self.config.folder)
+        return providers.create(chosen)
+
+    # Tools
+
+    @cached_property
+    def toolbox(self) -> Toolbox:
+        return Toolbox(self.config, self.cwd, self.places, self.environment, self.interrupt, self.person, self.spill)
+
+    @cached_property
+    def environment(self) -> Mapping[str, str]:
+        """What tools, hooks and MCP servers see of the environment."""
+        secrets = self.config.secret_variables | _KEYS
+        return filter_environment(self.environ, env_pass=self.config.env_pass, secret_variables=secrets)
+
+    @cached_property
+    def places(self) -> Places:
+        return Places(self.cwd, (self.spill(), *self.config.skills), protected_by(self.config, self.cwd))
+
+    def catalog(self, depth: int) -> Catalog:
+        """Every tool of an agent at this depth: sub-agents have their own todo list and may not ask for ever."""
+        delegate = self._delegate(depth + 1) if depth < MOST_DEPTH else None
+        builtins = self.toolbox.builtins(delegate)
+        return Catalog(map(declared, self.config.tools), (builtin.tool() for builtin in builtins))
+
+    def tools(self, depth: int) -> Sequence[Tool]:
+        return self.catalog(depth).tools()
+
+    def executors(self) -> Table:
+        """Kind -> how it runs."""
+
+        def command() -> Executor:
+            from mm.tools.command import CommandExecutor
+
+            return CommandExecutor(self.environment, self.cwd)
+
+        def wasm() -> Executor:
+            from mm.tools.wasm import WasmExecutor
+
+            return WasmExecutor()
+
+        return Table({Kind.COMMAND: command, Kind.WASM: wasm, Kind.BUILTIN: BuiltinExecutor, Kind.MCP: command})
+
+    def spill(self) -> Path:
+        """A private folder for long outputs."""
+        return folders.private_folder(folders.cache_folder(), "spill")
+
+    # The agent and its sub-agents
+
+    def _agent(self, model: Model, history: History, listen: Listener, *, depth: int) -> Agent:
+        catalog = self.catalog(depth)
+        settings = self.config.model
+        agent = Agent(
+            model=model,
+            history=history,
+            make_dispatcher=lambda: self._dispatcher(agent, catalog, listen),
+            tools=catalog.tools,
+            offers=_Offers(catalog),
+            system=self._system_text(catalog),
+            window=Window(settings.context if settings else None, settings.max_tokens if settings else None),
+            interrupt=self.interrupt,
+            listen=listen,
+            max_rounds=self.config.max_rounds,
+        )
+        return agent
+
+    def _system_text(self, catalog: Catalog) -> Callable[[], str]:
+        """The system text as it is now: what memory and skills say is a snapshot of the session's start."""
+        text = system_text(
+            self.config,
+            self.cwd,
+            has_tools=bool(catalog.tools()),
+            skills=self.toolbox.skills_text(),
+            memory=self.toolbox.memory_text(),
+        )
+        return lambda: text
+
+    def _dispatcher(self, agent: Agent, catalog: Catalog, listen: Listener) -> Dispatcher:
+        from mm.dispatch.dispatcher import Dispatcher
+        from mm.dispatch.hooks import Hooks
+
+        return Dispatcher(
+            tools=catalog.tools,
+            executors=self.executors(),
+            hooks=Hooks(
+                self.config.hooks,
+                session_id=agent.history.session_id,
+                cwd=self.cwd,
+                environment=self.environment,
+                stop=self.interrupt.stop,
+            ),
+            consent=self.consent(),
+            journal=agent.history,
+            interrupt=self.interrupt,
+            listen=listen,
+            spill=self.spill,
+            output_limit=lambda: _output_limit(self.config.output_limit, agent.window.size),
+        )
+
+    def consent(self) -> Consent:
+        """One set of rules, and of what the person has said, for the agent and all its sub-agents."""
+        from mm.config.grants import Grants
+        from mm.dispatch.consent import Consent
+
+        if self._consent is None:
+            self._consent = Consent(
+                permissions=self.config.permissions,
+                yolo=self.config.yolo,
+                person=self.person,
+                interrupt=self.interrupt,
+                grants=Grants(self.config.file),
+                allowed=frozenset(self.options.allow),
+                denied=frozenset(self.options.deny),
+                warn=self.warn,
+            )
+        return self._consent
+
+    def _delegate(self, depth: int) -> Callable[[str, Run], Output]:
+        """Gives a task to a sub-agent with its own context and the same tools, rules and loop detector."""
+
+        def delegate(task: str, run: Run) -> Output:
+            self._delegated += 1
+            if self._delegated > MOST_DELEGATED:
+                return Output.reply(Outcome.FAILED, _TOO_MANY.format(MOST_DELEGATED))
+            model = self.make_model(self.options.model)
+            agent = self._agent(model, History(session=self._new_session()), self.listen, depth=depth)
+            try:
+                end = agent.turn(task)
+            finally:
+                agent.close()
+            if end.code is ExitCode.INTERRUPTED:
+                return Output.reply(Outcome.INTERRUPTED, "Interrupted by the user.")
+            if end.code in (ExitCode.DONE, ExitCode.REFUSED):
+                return Output.text(Outcome.OK, end.text)
+            return Output.text(Outcome.FAILED, f"{end.message}\n{end.text}".strip())
+
+        return delegate
+
+    # History
+
+    def new_history(self, session: Session | None = None) -> History:
+        """A conversation that begins; kept in the store unless `--no-session`."""
+        opens = None if self.options.no_session else self.open_store
+        return History(opens, session or self._new_session(), warn=self.warn)
+
+    def open_store(self) -> Store:
+        from mm.session.store import Store, default_path
+
+        if self.store is None:
+            self.store = Store(default_path())
+        return self.store
+
+    def _new_session(self) -> Session:
+        model = self.options.model or (str(self.config.model) if self.config.model else "")
+        return new_session(str(self.cwd), str(self.config.file or ""), model)
+
+
+class _Offers:
+    """The tools as the model is shown them. Made once for each set of tools, so that requests stay the same."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._names: list[str] = []
+        self._made: list[ToolOffer] = []
+
+    def __call__(self) -> Sequence[ToolOffer]:
+        tools = self._catalog.tools()
+        names = [f"{id(tool)}" for tool in tools]
+        if names != self._names:
+            self._names = names
+            self._made = [offers.offer(tool.name, tool.description, tool.schema) for tool in tools]
+        return self._made
+
+
+def _with_options(config: Config, options: Options) -> Config:
+    return replace(
+        config,
+        yolo=config.yolo or options.yolo,
+        max_rounds=options.max_rounds or config.max_rounds,
+    )
+
+
+def _refuse_unknown(named: Sequence[str], known: Iterable[str]) -> None:
+    """A misspelt `--deny` must not mean that the tool runs."""
+    names = set(known)
+    for name in named:
+        if name not in names and not name.startswith("mcp__"):
+            tools = ", ".join(sorted(names)) or "none"
+            raise UsageError(f"There is no tool `{name}` to allow or deny.", f"The tools are: {tools}.")
+
+
+def _output_limit(characters: int, context: int | None) -> int:
+    """Characters of one output that the model is given: less where its context is small."""
+    if context is None:
+        return characters
+    return min(characters, max(2000, int(context * CONTEXT_SHARE * CHARACTERS_PER_TOKEN)))
+
+
+_TOO_MANY = "Not done: {} sub-agents have run already. Do the rest yourself."

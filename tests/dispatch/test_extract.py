@@ -1,0 +1,168 @@
+"""Step 1: calls that small models write as plain text, and text that only looks like one."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from mm.dispatch.extract import Gate, extract, may_become_call
+from mm.messages import Finish, Reply, ToolCall
+
+STATUS = '{"name": "status", "arguments": {"service": "billing"}}'
+
+
+def offered(name: str) -> bool:
+    return name in ("status", "release", "read_file")
+
+
+def calls(text: str) -> list[tuple[str, object]]:
+    found = extract(Reply(text=text), offered)
+    assert not found.calls or found.text == "", "the text of a call is not shown as an answer"
+    return [(call.name, json.loads(call.arguments)) for call in found.calls]
+
+
+ONE = [("status", {"service": "billing"})]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        STATUS,
+        f"  \n{STATUS}\n",
+        f"```json\n{STATUS}\n```",
+        f"```\n{STATUS}\n```",
+        f"<tool_call>\n{STATUS}\n</tool_call>",
+        f"<tools>\n{STATUS}\n</tools>",
+        f"<tool_call>\n{STATUS}",
+        f"<tool_call>{STATUS}</tool_call>\n",
+        f"```json\n{STATUS}",
+        "{" + STATUS + "}",
+        "{ " + STATUS + " }",
+        f"[{STATUS}]",
+        STATUS.replace("arguments", "parameters"),
+        '{"function": {"name": "status", "arguments": {"service": "billing"}}}',
+        '{"type": "function", "function": {"name": "status", "arguments": {"service": "billing"}}}',
+        '{"id": "a", "type": "function", "function": {"name": "status", "parameters": {"service": "billing"}}}',
+        '{"arguments": {"service": "billing"}, "name": "status"}',
+    ],
+)
+def test_a_whole_reply_that_is_a_call_is_a_call(text: str) -> None:
+    """(C54)"""
+    assert calls(text) == ONE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{STATUS}\n{STATUS}",
+        f"[{STATUS}, {STATUS}]",
+        f"<tool_call>\n{STATUS}\n</tool_call>\n<tool_call>\n{STATUS}\n</tool_call>",
+        f"<tool_call>\n{STATUS}\n<tool_call>\n{STATUS}\n</tool_call>",
+        f"```json\n{STATUS}\n```\n```json\n{STATUS}\n```",
+        f"<tool_call>\n{STATUS}\n{STATUS}\n</tool_call>",
+        f"{STATUS},\n{STATUS}",
+    ],
+)
+def test_a_run_of_calls_is_as_many_calls(text: str) -> None:
+    assert calls(text) == ONE + ONE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The status is fine.",
+        "",
+        f"I would call {STATUS} here.",
+        f"{STATUS}\nThat is the call.",
+        f"```json\n{STATUS}\n```\nRun that.",
+        f"```python\n{STATUS}\n```",
+        '{"name": "unknown_tool", "arguments": {}}',
+        '{"name": "Ada", "age": 36}',
+        '{"name": "status", "description": "The status.", "parameters": {"type": "object"}}',
+        '{"name": "status"}',
+        '{"name": "status", "arguments": {"service": "bil',
+        '{"name": "status", "name": "release", "arguments": {}}',
+        f"[{STATUS}",
+        f"[{STATUS}, 3]",
+        "{{" + STATUS + "}}",
+        "[" * 5000 + "]" * 5000,
+        '{"name": "status", "arguments": ' + "[" * 100_000,
+    ],
+)
+def test_anything_else_is_text(text: str) -> None:
+    found = extract(Reply(text=text), offered)
+    assert found.calls == ()
+    assert found.text == text
+
+
+def test_a_call_inside_prose_is_seen_so_that_the_model_can_be_asked_to_send_it_alone() -> None:
+    assert extract(Reply(text=f"Sure, let me look.\n\n```json\n{STATUS}\n```"), offered).wrapped
+    assert extract(Reply(text=f"Sure: {STATUS} done"), offered).wrapped
+    assert not extract(Reply(text='A person is {"name": "Ada", "arguments": {}}'), offered).wrapped
+    assert not extract(Reply(text="No call at all {}"), offered).wrapped
+
+
+def test_arguments_keep_their_own_text() -> None:
+    found = extract(Reply(text='{"name": "release", "arguments": {"version": 1.10}}'), offered)
+    assert found.calls[0].arguments == '{"version": 1.10}'
+    twice = extract(Reply(text='{"name": "release", "arguments": "{\\"version\\": 1.10}"}'), offered)
+    assert twice.calls[0].arguments == '"{\\"version\\": 1.10}"'
+
+
+def test_calls_of_the_wire_count_and_text_beside_them_is_an_answer() -> None:
+    call = ToolCall("a", "status", "{}")
+    found = extract(Reply(text=STATUS, calls=(call,)), offered)
+    assert found.calls == (call,) and found.text == STATUS
+
+
+def test_nothing_of_a_reply_that_was_cut_may_run() -> None:
+    written = extract(Reply(text=STATUS, finish=Finish.LENGTH), offered)
+    assert written.calls == () and written.cut
+    wired = extract(Reply(calls=(ToolCall("a", "status", "{}"),), finish=Finish.LENGTH), offered)
+    assert wired.cut
+
+
+def test_reasoning_is_never_a_call() -> None:
+    """(C56)"""
+    found = extract(Reply(text="The answer is 4.", reasoning=STATUS), offered)
+    assert found.calls == () and not found.wrapped
+
+
+@pytest.mark.parametrize("text", [STATUS, f"```json\n{STATUS}\n```", f"<tool_call>\n{STATUS}", f"[{STATUS}]", "{" + STATUS])
+def test_text_that_becomes_a_call_is_never_shown_on_the_way(text: str) -> None:
+    gate = Gate(tools_offered=True)
+    assert [gate.feed(character) for character in text] == [""] * len(text)
+    assert gate.rest() == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hello {you}",
+        '{"answer": 42} is JSON',
+        "```python\nprint(1)\n```",
+        "```js\nx\n```",
+        "<b>bold</b>",
+        "[1, 2]",
+        "[link](x)",
+        "{x}",
+        "``code``",
+    ],
+)
+def test_other_text_streams_and_nothing_of_it_is_lost(text: str) -> None:
+    gate = Gate(tools_offered=True)
+    shown = "".join(gate.feed(character) for character in text)
+    assert shown, "it did not wait for the end"
+    assert shown + gate.rest() == text
+
+
+def test_without_tools_everything_is_shown_at_once() -> None:
+    assert Gate(tools_offered=False).feed("{") == "{"
+
+
+def test_what_may_become_a_call_is_judged_by_how_it_begins() -> None:
+    for text in ("", " ", "{", '{"na', '{"name": "x', "```", "```js", "```json\n", "<tool", "[", "[{", "{{", '{"type'):
+        assert may_become_call(text), text
+    for text in ("x", '{"n"', "```python", "```py\n", "<div", "[1", '{"names"', "{1"):
+        assert not may_become_call(text), text

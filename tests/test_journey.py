@@ -1,0 +1,368 @@
+"""The journey of one call, for every kind of tool and every schedule: the same slip is treated the same everywhere."""
+
+from __future__ import annotations
+
+import json
+import stat
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mm.config.schema import Hook, HookEvent, Permissions, Place
+from mm.dispatch.person import Answer, Decision
+from mm.events import Notice
+from mm.messages import Outcome
+from mm.tools.spec import Kind, Need, Output, Tool
+from tests.case_list import CASES, Case, expected
+from tests.journey import KINDS, Asked, Gathering, Journey, Schedule, acting, echo_tool
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"limit": {"type": "integer", "minimum": 1}, "name": {"type": "string"}},
+    "required": ["name"],
+    "additionalProperties": False,
+}
+
+
+@pytest.fixture(params=list(KINDS))
+def kind(request: pytest.FixtureRequest) -> Kind:
+    return Kind(request.param)
+
+
+@pytest.fixture(params=list(Schedule))
+def schedule(request: pytest.FixtureRequest) -> Schedule:
+    return Schedule(request.param)
+
+
+def journey(folder: Path, kind: Kind, schedule: Schedule, schema: Any = SCHEMA, **rest: Any) -> Journey:
+    beside = schedule is Schedule.BESIDE
+    return Journey(folder, [echo_tool(kind, folder, schema, readonly=beside, repeat=True)], **rest)
+
+
+def send(trip: Journey, schedule: Schedule, given: Any) -> list[Any]:
+    """One call, or three at once."""
+    count = 3 if schedule is Schedule.BESIDE else 1
+    return list(trip.send(*[("echo", given)] * count).results)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_every_case_holds_for_every_kind_and_schedule(
+    tmp_path: Path, kind: Kind, schedule: Schedule, case: Case
+) -> None:
+    trip = journey(tmp_path, kind, schedule, case.schema)
+    results = send(trip, schedule, case.raw)
+    for result in results:
+        ran = result.outcome is Outcome.OK
+        received = json.loads(result.answer) if ran else None
+        assert expected(case, received, result.content), f"{case.why}\n{result.outcome}: {result.content}"
+
+
+def test_a_right_call_runs_with_its_arguments(tmp_path: Path, kind: Kind, schedule: Schedule) -> None:
+    for result in send(journey(tmp_path, kind, schedule), schedule, {"name": "a", "limit": 3}):
+        assert result.outcome is Outcome.OK
+        assert json.loads(result.answer) == {"name": "a", "limit": 3}
+
+
+def test_a_repaired_call_runs_and_the_reply_says_what_was_repaired(
+    tmp_path: Path, kind: Kind, schedule: Schedule
+) -> None:
+    for result in send(journey(tmp_path, kind, schedule), schedule, {"name": "a", "limit": "3"}):
+        assert json.loads(result.answer) == {"name": "a", "limit": 3}
+        assert 'limit="3"' in result.content
+
+
+def test_an_invalid_call_is_answered_in_words_and_never_runs(tmp_path: Path, kind: Kind, schedule: Schedule) -> None:
+    trip = journey(tmp_path, kind, schedule)
+    for result in send(trip, schedule, {"name": "a", "limit": "three"}):
+        assert result.outcome is Outcome.INVALID
+        assert "limit" in result.content and "three" in result.content
+    assert trip.book.started == []
+
+
+def test_a_refused_call_never_runs_and_the_reason_reaches_the_model(
+    tmp_path: Path, kind: Kind, schedule: Schedule
+) -> None:
+    person = Asked([Answer(Decision.NO, "use the other one")] * 3)
+    trip = journey(tmp_path, kind, schedule, yolo=False, person=person)
+    for result in send(trip, schedule, {"name": "a"}):
+        assert result.outcome is Outcome.REFUSED
+    assert "use the other one" in trip.book.results[0].content
+    assert trip.book.started == []
+    assert len(person.requests) == 1, "the same call is not asked about again after a no"
+
+
+def test_a_call_that_nobody_can_be_asked_about_never_runs(tmp_path: Path, kind: Kind, schedule: Schedule) -> None:
+    trip = journey(tmp_path, kind, schedule, yolo=False)
+    for result in send(trip, schedule, {"name": "a"}):
+        assert result.outcome is Outcome.UNASKED
+    assert trip.book.started == []
+    assert any(isinstance(event, Notice) and "--allow echo" in event.text for event in trip.events)
+
+
+def test_what_is_approved_is_what_runs(tmp_path: Path, kind: Kind, schedule: Schedule) -> None:
+    """(C104) Conversion comes before the question, and the plan that was shown is the plan that runs."""
+    person = Asked()
+    trip = journey(tmp_path, kind, schedule, yolo=False, person=person)
+    for result in send(trip, schedule, {"name": "a", "limit": "7"}):
+        assert result.outcome is Outcome.OK
+    assert all(request.arguments == {"name": "a", "limit": 7} for request in person.requests)
+    assert '"7"' not in str(person.requests[0].plan)
+
+
+def test_a_deny_rule_beats_yolo(tmp_path: Path, kind: Kind, schedule: Schedule) -> None:
+    trip = journey(tmp_path, kind, schedule, permissions=Permissions(deny=frozenset({"echo"})))
+    for result in send(trip, schedule, {"name": "a"}):
+        assert result.outcome is Outcome.DENIED
+    assert trip.book.started == []
+
+
+def script(folder: Path, name: str, text: str) -> str:
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return str(path)
+
+
+def hook(folder: Path, text: str, event: HookEvent = HookEvent.BEFORE) -> Hook:
+    return Hook(event, "echo", (script(folder, f"{event}.sh", text),), Place(folder / "agent.yaml", 1, 1))
+
+
+def test_a_hook_that_fails_blocks_the_call(tmp_path: Path, kind: Kind, schedule: Schedule) -> None:
+    """(C108) No hook, no run."""
+    trip = journey(tmp_path, kind, schedule, hooks=[hook(tmp_path, "exit 1")])
+    for result in send(trip, schedule, {"name": "a"}):
+        assert result.outcome is Outcome.DENIED
+    assert trip.book.started == []
+
+
+def test_what_a_hook_rewrites_is_converted_and_checked_again(tmp_path: Path, kind: Kind, schedule: Schedule) -> None:
+    good = hook(tmp_path, """echo '{"updatedInput": {"name": "b", "limit": "4"}}'""")
+    for result in send(journey(tmp_path, kind, schedule, hooks=[good]), schedule, {"name": "a"}):
+        assert json.loads(result.answer) == {"name": "b", "limit": 4}
+    bad = hook(tmp_path, """echo '{"updatedInput": {"name": "b", "limit": "none"}}'""")
+    trip = journey(tmp_path, kind, schedule, hooks=[bad])
+    for result in send(trip, schedule, {"name": "a"}):
+        assert result.outcome is Outcome.INVALID
+    assert trip.book.started == []
+
+
+def test_a_person_is_asked_about_what_the_hook_made_of_the_call(
+    tmp_path: Path, kind: Kind, schedule: Schedule
+) -> None:
+    """(C104) Hooks come before consent."""
+    person = Asked()
+    rewrite = hook(tmp_path, """echo '{"updatedInput": {"name": "b"}}'""")
+    trip = journey(tmp_path, kind, schedule, yolo=False, person=person, hooks=[rewrite])
+    send(trip, schedule, {"name": "a"})
+    assert all(request.arguments == {"name": "b"} for request in person.requests)
+    assert person.requests
+
+
+def test_a_hook_after_the_call_that_fails_withholds_the_output(
+    tmp_path: Path, kind: Kind, schedule: Schedule
+) -> None:
+    after = hook(tmp_path, "echo private >&2; exit 2", HookEvent.AFTER)
+    trip = journey(tmp_path, kind, schedule, hooks=[after])
+    for result in send(trip, schedule, {"name": "secret-output"}):
+        assert "secret-output" not in result.content and "secret-output" not in result.answer
+        assert "ran; its output is withheld" in result.content
+
+
+def test_a_hook_after_the_call_does_not_see_calls_that_did_not_run(
+    tmp_path: Path, kind: Kind, schedule: Schedule
+) -> None:
+    seen = tmp_path / "seen"
+    after = hook(tmp_path, f"cat >> {seen}", HookEvent.AFTER)
+    trip = journey(tmp_path, kind, schedule, hooks=[after])
+    send(trip, schedule, {"limit": 1})
+    assert not seen.exists()
+    send(trip, schedule, {"name": "a"})
+    assert '"tool_response"' in seen.read_text()
+
+
+def test_a_looping_call_is_noticed_then_refused_then_ends_the_turn(
+    tmp_path: Path, kind: Kind, schedule: Schedule
+) -> None:
+    tool = echo_tool(kind, tmp_path, SCHEMA, readonly=True)
+    trip = Journey(tmp_path, [tool])
+    replies = [trip.send(("echo", {"name": "a"})) for _ in range(4)]
+    outcomes = [reply.results[0].outcome for reply in replies]
+    assert outcomes == [Outcome.OK, Outcome.OK, Outcome.STOPPED, Outcome.STOPPED]
+    assert "Notice" in replies[1].results[0].content
+    assert not replies[2].stopped
+    assert replies[3].stopped and json.loads(replies[3].answer or "") == {"name": "a"}
+    assert len(trip.book.started) == 2
+
+
+def test_invalid_calls_are_counted_as_a_loop(tmp_path: Path, kind: Kind, schedule: Schedule) -> None:
+    """(C111)"""
+    trip = journey(tmp_path, kind, schedule)
+    replies = [trip.send(("echo", '{"limit": ')) for _ in range(4)]
+    assert [bool(reply.stopped) for reply in replies] == [False, False, False, True]
+
+
+def test_a_call_that_just_succeeded_is_not_run_again(tmp_path: Path, kind: Kind) -> None:
+    trip = Journey(tmp_path, [echo_tool(kind, tmp_path, SCHEMA)])
+    first, second = trip.one("echo", {"name": "a", "limit": 1}), trip.one("echo", {"limit": "1", "name": "a"})
+    assert first.outcome is Outcome.OK
+    assert second.outcome is Outcome.REPEATED
+    assert first.answer.strip() in second.content
+    assert len(trip.book.started) == 1
+
+
+def test_the_repeat_check_comes_before_consent(tmp_path: Path, kind: Kind) -> None:
+    person = Asked()
+    trip = Journey(tmp_path, [echo_tool(kind, tmp_path, SCHEMA)], yolo=False, person=person)
+    trip.one("echo", {"name": "a"})
+    trip.one("echo", {"name": "a"})
+    assert len(person.requests) == 1
+
+
+def test_long_output_is_cut_for_every_kind(tmp_path: Path, kind: Kind, schedule: Schedule) -> None:
+    trip = journey(tmp_path, kind, schedule, output_limit=1000)
+    for result in send(trip, schedule, {"name": "x" * 50_000}):
+        assert len(result.content) < 2000
+        assert str(tmp_path / "spill") in result.content
+
+
+def test_every_call_gets_one_reply_in_the_models_order(tmp_path: Path) -> None:
+    """Whatever happens to the calls, and whichever ends first."""
+    first_may_end = threading.Event()
+
+    def slow(arguments: Any, run: Any) -> Output:
+        assert first_may_end.wait(10)
+        return Output.text(Outcome.OK, "slow")
+
+    def quick(arguments: Any, run: Any) -> Output:
+        first_may_end.set()
+        return Output.text(Outcome.OK, "quick")
+
+    tools = [acting("slow", slow, readonly=True), acting("quick", quick, readonly=True)]
+    trip = Journey(tmp_path, tools)
+    answered = trip.send(("slow", {}), ("quick", {}), ("nothing", {}), ("quick", "not json"))
+    assert [result.call.id for result in answered.results] == ["call0", "call1", "call2", "call3"]
+    assert [result.outcome for result in answered.results] == [
+        Outcome.OK,
+        Outcome.OK,
+        Outcome.UNKNOWN,
+        Outcome.INVALID,
+    ]
+    assert [result.answer for result in trip.book.results][:2] == ["quick", "slow"], "committed as they end"
+    assert len(trip.book.results) == 4
+
+
+def test_only_tools_without_effect_run_side_by_side(tmp_path: Path) -> None:
+    together, apart = Gathering(2), Gathering(2)
+    reads = acting("reads", lambda a, r: Output.text(Outcome.OK, str(together.met())), readonly=True)
+    writes = acting("writes", lambda a, r: Output.text(Outcome.OK, str(apart.met(0.3))))
+    trip = Journey(tmp_path, [reads, writes])
+    answered = trip.send(("reads", {"n": 1}), ("reads", {"n": 2}), ("writes", {"n": 1}), ("writes", {"n": 2}))
+    assert [result.answer for result in answered.results] == ["True", "True", "False", "False"]
+
+
+def test_one_call_that_dies_takes_no_sibling_along(tmp_path: Path) -> None:
+    def die(arguments: Any, run: Any) -> Output:
+        raise RuntimeError("broken tool")
+
+    trip = Journey(tmp_path, [acting("die", die, readonly=True), echo_tool(Kind.COMMAND, tmp_path, {}, readonly=True)])
+    answered = trip.send(("die", {}), ("echo", {"a": 1}))
+    assert [result.outcome for result in answered.results] == [Outcome.FAILED, Outcome.OK]
+    assert "broken tool" in answered.results[0].content
+
+
+def test_an_unknown_tool_is_answered_with_the_names_and_never_fuzzily_run(tmp_path: Path) -> None:
+    """(C115)"""
+    trip = Journey(tmp_path, [acting("read_file", lambda a, r: Output.text(Outcome.OK, "ran"))])
+    for name in ("read_fil", "", "readfile", "multi_tool_use.parallel"):
+        result = trip.one(name, {})
+        assert result.outcome is Outcome.UNKNOWN
+        assert "read_file" in result.content
+    for name in ("functions.read_file", "Read-File", "read file"):
+        trip.dispatcher.loops.start_turn()
+        assert trip.one(name, {}).outcome is Outcome.OK
+
+
+def test_an_interrupt_answers_every_open_call(tmp_path: Path) -> None:
+    trip = Journey(tmp_path, [])
+
+    def wait(arguments: Any, run: Any) -> Output:
+        trip.interrupt.stop.set()
+        assert run.stop.wait(5)
+        return Output.reply(Outcome.INTERRUPTED, "Interrupted.")
+
+    trip.tools += [acting("wait", wait), acting("later", lambda a, r: Output.text(Outcome.OK, "ran"))]
+    answered = trip.send(("wait", {}), ("later", {}))
+    assert [result.outcome for result in answered.results] == [Outcome.INTERRUPTED, Outcome.INTERRUPTED]
+    assert [call.name for call in trip.book.started] == ["wait"]
+
+
+def test_a_person_who_interrupts_at_the_question_stops_the_turn(tmp_path: Path) -> None:
+    class Leaves(Asked):
+        def decide(self, request: Any) -> Answer:
+            raise KeyboardInterrupt
+
+    tool = acting("act", lambda a, r: Output.text(Outcome.OK, "ran"))
+    trip = Journey(tmp_path, [tool], yolo=False, person=Leaves())
+    answered = trip.send(("act", {"n": 1}), ("act", {"n": 2}))
+    assert [result.outcome for result in answered.results] == [Outcome.INTERRUPTED, Outcome.INTERRUPTED]
+    assert trip.book.started == []
+
+
+def test_edited_arguments_go_the_whole_way_again_and_the_model_is_told(tmp_path: Path) -> None:
+    person = Asked([Answer(Decision.EDIT, arguments='{"name": "b", "limit": "9"}'), Answer(Decision.YES)])
+    trip = Journey(tmp_path, [echo_tool(Kind.COMMAND, tmp_path, SCHEMA)], yolo=False, person=person)
+    result = trip.one("echo", {"name": "a"})
+    assert json.loads(result.answer) == {"name": "b", "limit": 9}
+    assert "the user changed the arguments" in result.content
+    assert [request.arguments for request in person.requests] == [{"name": "a"}, {"name": "b", "limit": 9}]
+    assert person.requests[0].complaint('{"name": 1.5, "limit": 0}')
+    assert person.requests[0].complaint('{"name": "fine"}') == ""
+
+
+def test_an_always_frees_the_siblings_that_wait(tmp_path: Path) -> None:
+    person = Asked([Answer(Decision.ALWAYS_SESSION)])
+    trip = Journey(tmp_path, [echo_tool(Kind.COMMAND, tmp_path, SCHEMA)], yolo=False, person=person)
+    answered = trip.send(("echo", {"name": "a"}), ("echo", {"name": "b"}))
+    assert [result.outcome for result in answered.results] == [Outcome.OK, Outcome.OK]
+    assert len(person.requests) == 1
+
+
+def test_a_no_to_one_call_leaves_its_siblings_to_be_asked(tmp_path: Path) -> None:
+    person = Asked([Answer(Decision.NO), Answer(Decision.YES)])
+    trip = Journey(tmp_path, [echo_tool(Kind.COMMAND, tmp_path, SCHEMA)], yolo=False, person=person)
+    answered = trip.send(("echo", {"name": "a"}), ("echo", {"name": "b"}))
+    assert [result.outcome for result in answered.results] == [Outcome.REFUSED, Outcome.OK]
+
+
+def test_what_mm_itself_trusts_is_asked_about_even_under_yolo(tmp_path: Path) -> None:
+    tool = acting("act", lambda a, r: Output.text(Outcome.OK, "ran"), need=Need.ALWAYS)
+    assert Journey(tmp_path, [tool]).one("act", {}).outcome is Outcome.UNASKED
+    person = Asked([Answer(Decision.ALWAYS_SESSION), Answer(Decision.NO)])
+    trip = Journey(tmp_path, [tool], person=person)
+    assert trip.one("act", {"n": 1}).outcome is Outcome.OK
+    assert trip.one("act", {"n": 2}).outcome is Outcome.REFUSED, "no always for these"
+
+
+def final(tmp_path: Path, outcome: Outcome) -> Tool:
+    return acting("end", lambda a, r: Output.text(outcome, "the output"), final=True)
+
+
+def test_a_final_tool_that_succeeds_last_ends_the_turn_with_its_output(tmp_path: Path) -> None:
+    echo = echo_tool(Kind.COMMAND, tmp_path, {})
+    assert Journey(tmp_path, [final(tmp_path, Outcome.OK), echo]).send(("end", {})).answer == "the output"
+    assert Journey(tmp_path, [final(tmp_path, Outcome.FAILED), echo]).send(("end", {})).answer is None
+    after = Journey(tmp_path, [final(tmp_path, Outcome.OK), echo]).send(("end", {}), ("echo", {}))
+    assert after.answer is None, "it was not the last call"
+    beside_failure = Journey(tmp_path, [final(tmp_path, Outcome.OK), echo]).send(("nothing", {}), ("end", {}))
+    assert beside_failure.answer is None, "another call failed"
+
+
+def test_calls_of_a_reply_that_was_cut_never_run(tmp_path: Path) -> None:
+    trip = Journey(tmp_path, [echo_tool(Kind.COMMAND, tmp_path, {})])
+    from mm.messages import ToolCall
+
+    answered = trip.dispatcher.cut([ToolCall("a", "echo", '{"a": 1}'), ToolCall("b", "echo", '{"a"')])
+    assert [result.outcome for result in answered.results] == [Outcome.CUT, Outcome.CUT]
+    assert trip.book.started == []
