@@ -33,7 +33,7 @@ def render_argv(tool: CommandTool, schema: Schema, arguments: Arguments) -> tupl
 def render_stdin(tool: CommandTool, arguments: Arguments) -> bytes | None:
     """The bytes for standard input, None if the tool declares none. A slot without a value is empty."""
     if tool.stdin_json:
-        return _to_json(dict(arguments)).encode()
+        return to_json(dict(arguments)).encode()
     if tool.stdin is None:
         return None
     return "".join(
@@ -157,7 +157,7 @@ def _to_text(value: JSON) -> str:
         return value
     if isinstance(value, float | Decimal):
         return _shortest_number(value)
-    return _to_json(value)
+    return to_json(value)
 
 
 def _shortest_number(value: float | Decimal) -> str:
@@ -174,7 +174,8 @@ def _is_whole(value: float | Decimal) -> bool:
     return -_WHOLE_NUMBER_LIMIT < value < _WHOLE_NUMBER_LIMIT and value == int(value)
 
 
-def _to_json(value: JSON) -> str:
+def to_json(value: JSON) -> str:
+    """Compact JSON with numbers in their shortest form (`3` for 3.0): what command and wasm tools get on stdin."""
     return json.dumps(_plain(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 

@@ -120,6 +120,12 @@ def test_arguments_that_are_no_json_are_answered(bench: Bench, value: object) ->
         bench.plan(bench.tool(bench.assemble(say("x"))), {"a": value})
 
 
+def test_a_whole_number_reaches_the_module_as_an_integer(bench: Bench) -> None:
+    """A model may send 3.0 where 3 is meant, and typed languages would not read that into an integer."""
+    plan = bench.plan(bench.tool(bench.assemble(say("x"))), {"days": 3.0, "list": [1e3, 2.5]})
+    assert plan.shown[3].entries[0] == '{"days":3,"list":[1000,2.5]}'
+
+
 def test_large_numbers_reach_the_module_digit_by_digit(bench: Bench) -> None:
     plan = bench.plan(bench.tool(bench.assemble(say("x"))), {"n": 12345678901234567890123})
     assert json.loads(plan.shown[3].entries[0]) == {"n": 12345678901234567890123}

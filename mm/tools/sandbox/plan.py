@@ -9,6 +9,7 @@ from pathlib import Path
 
 from mm.config.schema import Grant, WasmTool
 from mm.errors import ToolError
+from mm.tools.argv import to_json
 from mm.tools.sandbox.module import ModuleError, ModuleFile, ModuleFiles
 from mm.tools.spec import Arguments, Look, Plan, Shown, Tool
 
@@ -78,7 +79,7 @@ def _no_folder(name: str, grant: Grant, why: str) -> str:
 
 def _stdin(name: str, arguments: Arguments) -> bytes:
     try:
-        return json.dumps(arguments, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode("utf-8")
+        return to_json(arguments).encode("utf-8")
     except (ValueError, RecursionError) as error:
         raise ToolError(
             f"The arguments of `{name}` cannot be written as JSON in UTF-8 ({error}). "
