@@ -9,9 +9,10 @@ import pytest
 
 from mm.tools import capture
 from mm.tools.capture import HEAD, TAIL, Capture, spill_text
+from mm.tools.spec import Captured
 
 
-def _take(folder: Path | None, *pieces: bytes) -> capture.Captured:
+def _take(folder: Path | None, *pieces: bytes) -> Captured:
     taken = Capture(folder)
     for piece in pieces:
         taken.write(piece)

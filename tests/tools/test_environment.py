@@ -6,19 +6,19 @@ import pytest
 
 from mm.tools.environment import filter_environment, held_back, show_variables
 
+SECRET = """
+OPENAI_API_KEY openai_api_key GH_TOKEN APIKEY MY_APIKEY_2 AWS_SECRET_ACCESS_KEY DB_PASSWORD DB_PASSWD LDAP_PASS
+GITHUB_PAT GOOGLE_CREDENTIALS X_CREDENTIAL Token MYSQL_PWD SSHPASS PGPASSWORD pgpassword
+"""
+HARMLESS = "PATH HOME PWD MONKEY KEYBOARD PATTERN COMPASS SSH_AUTH_SOCK MAX_TOKENS TOKENIZER LANG"
 
-@pytest.mark.parametrize(
-    "name",
-    "OPENAI_API_KEY openai_api_key GH_TOKEN APIKEY MY_APIKEY_2 AWS_SECRET_ACCESS_KEY DB_PASSWORD DB_PASSWD LDAP_PASS "
-    "GITHUB_PAT GOOGLE_CREDENTIALS X_CREDENTIAL Token MYSQL_PWD SSHPASS PGPASSWORD pgpassword".split(),
-)
+
+@pytest.mark.parametrize("name", SECRET.split())
 def test_a_name_with_a_secret_word_is_held_back(name: str) -> None:
     assert held_back({name: "x"}) == [name]
 
 
-@pytest.mark.parametrize(
-    "name", "PATH HOME PWD MONKEY KEYBOARD PATTERN COMPASS SSH_AUTH_SOCK MAX_TOKENS TOKENIZER LANG".split()
-)
+@pytest.mark.parametrize("name", HARMLESS.split())
 def test_a_name_that_only_looks_a_little_like_it_passes(name: str) -> None:
     assert held_back({name: "x"}) == []
 
