@@ -97,24 +97,19 @@ def _facts(session: Session) -> str:
 
 def _blocks(record: Record) -> list[str]:
     if record.role is Role.TOOL:
-        title = "started, outcome unknown" if record.outcome == STARTED else record.outcome.replace("_", " ")
-        name = record.calls[0].name if record.calls else record.call_id
-        return (
-            [f"Result of {_inline(name)} ({title}):", fenced(record.content)]
-            if record.content
-            else [f"{_inline(name)}: {title}"]
-        )
-    calls = [
-        block for call in record.calls for block in (f"Calls {_inline(call.name)}:", fenced(_pretty(call), "json"))
-    ]
-    return [record.content.strip(), *calls]
+        return _result(record)
+    blocks = [record.content.strip()]
+    for call in record.calls:
+        blocks += [f"Calls {_inline(call.name)}:", fenced(call.arguments, "json")]
+    return blocks
 
 
-def _pretty(call: ToolCall) -> str:
-    try:
-        return json.dumps(json.loads(call.arguments), ensure_ascii=False, indent=2)
-    except (ValueError, RecursionError):
-        return call.arguments
+def _result(record: Record) -> list[str]:
+    name = _inline(record.calls[0].name if record.calls else record.call_id)
+    outcome = "started, outcome unknown" if record.outcome == STARTED else record.outcome.replace("_", " ")
+    if not record.content:
+        return [f"{name}: {outcome}"]
+    return [f"Result of {name} ({outcome}):", fenced(record.content)]
 
 
 def fenced(text: str, language: str = "") -> str:

@@ -14,7 +14,7 @@ from mm.messages import Message, Role
 from mm.session.records import NOTE_MARK
 
 OLD_OUTPUT = 600  # characters that stay of an old tool output
-KEPT_STEPS = 2  # the outputs of this many last replies with calls are not old
+KEPT_STEPS = 2  # in the running turn, the outputs of this many last replies with calls are not old
 LOW_WATER = 0.6  # of the budget: where a new cut ends
 ENOUGH = 0.85  # of the budget: a cut that ends here spares the steps of the running turn
 _HARDER = (4000, 1500, OLD_OUTPUT, 200)  # characters, for outputs that are not old, if nothing else helps
@@ -137,7 +137,9 @@ def _cuts(body: Sequence[Message], estimate: Estimate) -> Iterator[tuple[Cut, in
     costs = [estimate(message) for message in body]
     tokens = sum(costs)
     cut = Cut()
-    for index in range(_start_of_recent(body)):
+    turns = [index for index, message in enumerate(body) if _begins_turn(message)]
+    last_turn = turns[-1] if turns else 0
+    for index in range(_start_of_recent(body, last_turn)):
         message = body[index]
         if message.role is Role.TOOL and len(message.content) > OLD_OUTPUT:
             short = estimate(replace(message, content=shorten(message.content, OLD_OUTPUT)))
@@ -146,11 +148,9 @@ def _cuts(body: Sequence[Message], estimate: Estimate) -> Iterator[tuple[Cut, in
             cut = Cut(shrunk=index + 1)
             yield cut, tokens
     sums = [0, *accumulate(costs)]
-    turns = [index for index, message in enumerate(body) if _begins_turn(message)]
     for first in turns[1:]:
         cut = replace(cut, first=first)
         yield cut, _tokens(body, cut, sums, estimate)
-    last_turn = turns[-1] if turns else 0
     steps = [index for index in range(last_turn + 1, len(body)) if body[index].role is Role.ASSISTANT]
     for step in steps[1:]:
         cut = replace(cut, first=last_turn, steps=step)
@@ -166,12 +166,10 @@ def _tokens(body: Sequence[Message], cut: Cut, sums: Sequence[int], estimate: Es
     return estimate(replace(opening, content=_with_lines(opening.content, cut))) + sums[-1] - sums[resumed]
 
 
-def _start_of_recent(body: Sequence[Message]) -> int:
-    """Where the last few replies with calls begin: outputs from there on are not old."""
-    steps = [index for index, message in enumerate(body) if message.tool_calls]
-    if len(steps) < KEPT_STEPS:
-        return 0
-    return steps[-KEPT_STEPS]
+def _start_of_recent(body: Sequence[Message], last_turn: int) -> int:
+    """Where outputs are no longer old: those of the last few replies with calls in the last turn."""
+    steps = [index for index in range(last_turn, len(body)) if body[index].tool_calls]
+    return steps[-KEPT_STEPS:][0] if steps else len(body)
 
 
 def _note(body: Sequence[Message], cut: Cut) -> str:

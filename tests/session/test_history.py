@@ -6,13 +6,13 @@ import threading
 from pathlib import Path
 
 import pytest
-from strict import assert_strict
 
 from mm.messages import Message, Outcome, Role, ToolCall, ToolResult, Usage
 from mm.session.heal import heal_arguments, heal_name, heal_text
 from mm.session.history import History, resume
 from mm.session.records import new_session
 from mm.session.store import Store
+from tests.session.strict import assert_strict
 
 
 def call(identity: str, name: str = "status", arguments: str = "{}") -> ToolCall:

@@ -15,7 +15,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from strict import assert_strict
 
 from mm.messages import Outcome, ToolCall, ToolResult
 from mm.session import database
@@ -25,6 +24,7 @@ from mm.session.history import History, resume
 from mm.session.records import new_session
 from mm.session.search import search
 from mm.session.store import Store
+from tests.session.strict import assert_strict
 
 CHILD = """
 import sys
@@ -370,11 +370,31 @@ def test_deleted_text_is_gone_from_every_file(path: Path) -> None:
 
 
 HOSTILE = [
-    '"', "'", "*", "a OR", "NEAR(", "content:question", "-question", "question NOT", "(question", "question)", '"question',
-        "^question", "{a b}: c", "question + first", "; DROP TABLE messages",
-    "\0question", "\ud800question", "question*",
-    "a" * 100_000, "AND AND AND", "col : x", "…", "問題", "%_",
-]  # fmt: skip
+    '"',
+    "'",
+    "*",
+    "a OR",
+    "NEAR(",
+    "content:question",
+    "-question",
+    "question NOT",
+    "(question",
+    "question)",
+    '"question',
+    "^question",
+    "{a b}: c",
+    "question + first",
+    "; DROP TABLE messages",
+    "\0question",
+    "\ud800question",
+    "question*",
+    "a" * 100_000,
+    "AND AND AND",
+    "col : x",
+    "…",
+    "問題",
+    "%_",
+]
 
 
 @pytest.mark.parametrize("query", HOSTILE, ids=range(len(HOSTILE)))
