@@ -11,14 +11,18 @@ from mm.config.reader import Fields, Reader
 LARGEST = 256 * 1024  # bytes of one file
 
 
-def read_instructions(reader: Reader, fields: Fields) -> str:
-    """The instructions of the file itself, then each further file, a blank line between them."""
+def read_instructions(reader: Reader, fields: Fields) -> tuple[str, tuple[Path, ...]]:
+    """The instructions of the file itself, then each further file, a blank line between them; and those files."""
     parts = [reader.text(fields.get("instructions"), "instructions").strip()]
+    files = []
     for item in reader.texts(fields.get("instructions_files"), "instructions_files"):
         path = reader.path(item, "instructions_files")
-        if path is not None and not reader.is_written(item):
+        if path is None:
+            continue
+        files.append(path)
+        if not reader.is_written(item):
             parts.append(_read(reader, item, path).strip())
-    return "\n\n".join(part for part in parts if part)
+    return "\n\n".join(part for part in parts if part), tuple(files)
 
 
 def _read(reader: Reader, item: Scalar, path: Path) -> str:

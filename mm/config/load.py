@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -57,13 +57,15 @@ def _config(reader: Reader, fields: Fields) -> Config:
     model = read_model(reader, fields.get("model"))
     known = tuple(dict.fromkeys((*BUILTIN_NAMES, *tools.names)))
     skills = _skills(reader, fields.get("skills"))
+    instructions, files = read_instructions(reader, fields)
     defaults = Config(None, reader.folder)
     config = Config(
         file=reader.file.absolute(),
         folder=reader.folder,
         name=_name(reader, fields.get("name"), defaults.name),
         model=model,
-        instructions=read_instructions(reader, fields),
+        instructions=instructions,
+        instructions_files=files,
         builtins=_builtins(reader, fields.get("builtins"), bool(skills)),
         yolo=reader.boolean(fields.get("yolo"), "yolo"),
         permissions=read_permissions(reader, fields.get("permissions"), known, servers),
@@ -129,8 +131,3 @@ def _variables(reader: Reader, node: Node | None) -> tuple[str, ...]:
 
 def _may_name_a_variable(text: str) -> bool:
     return text.isascii() and text.replace("_", "a").isalnum() and not text[0].isdigit()
-
-
-def known_tools(config: Config) -> Iterable[str]:
-    """Every name that a rule may use: built-in tools, also those that are off, and declared ones."""
-    return (*BUILTIN_NAMES, *(entry.name for entry in config.tools))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -87,12 +87,12 @@ def to_json(node: Node) -> JSON:
     return {entry.key.text: to_json(entry.value) for entry in node.entries}
 
 
-def place_of(node: Node, pointer: str) -> Place:
-    """The place of the value that a JSON pointer names; of the deepest part that is there, if it is not."""
+def place_of(node: Node, path: Iterable[str | int]) -> Place:
+    """The place of the value at the end of a path of keys and indices; of the deepest part that is there, else."""
     place = node.place
     current: Node | None = node
-    for step in pointer.split("/")[1:]:
-        current = _child(current, step.replace("~1", "/").replace("~0", "~"))
+    for step in path:
+        current = _child(current, str(step))
         if current is None:
             break
         place = current.place

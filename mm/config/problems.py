@@ -8,6 +8,7 @@ from pathlib import Path
 
 from mm.config.schema import Place
 from mm.errors import UsageError
+from mm.visible import make_visible_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +20,11 @@ class Problem:
     hint: str = ""
 
     def __str__(self) -> str:
-        first = f"{self.place}: {self.message}"
-        return f"{first}\n  {self.hint}" if self.hint else first
+        first = f"{self.place}: {_shown(self.message, 400)}"
+        return f"{first}\n  {_shown(self.hint, 2_000)}" if self.hint else first
 
 
-class ConfigProblems(UsageError):
+class ConfigProblems(UsageError):  # noqa: N818 - it is all of them, not one error
     """All problems of one agent file, in the order of their places."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
@@ -31,6 +32,11 @@ class ConfigProblems(UsageError):
         count = len(self.problems)
         title = f"{count} problem{'' if count == 1 else 's'} in the agent file"
         super().__init__("\n".join((title, *(str(problem) for problem in self.problems))))
+
+
+def _shown(text: str, most: int) -> str:
+    """One line for the terminal: what the file holds may be hostile, or very long."""
+    return make_visible_line(text if len(text) <= most else text[:most] + "…")
 
 
 def unreadable(file: Path, message: str, hint: str = "", *, line: int = 1, column: int = 1) -> ConfigProblems:

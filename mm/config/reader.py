@@ -37,7 +37,7 @@ class Reader:
 
     def warn(self, at: Node | Place, message: str) -> None:
         place = at if isinstance(at, Place) else at.place
-        self.warnings.append(f"{place}: {message}")
+        self.warnings.append(str(Problem(place, message)))
 
     def fields(self, node: Node, section: Section) -> Fields:
         """The values of a mapping by the names of the table; unknown and missing keys are reported."""
@@ -170,6 +170,8 @@ class Reader:
 
     def absolute(self, text: str) -> Path:
         """A path as written, from the folder of the file; `~` is the user's home."""
+        if self.environ is None and text.startswith(("~", "${")):
+            return Path(text)
         return self.folder / expand_home(text, self.environ)
 
     def program(self, node: Scalar, key: str) -> str:

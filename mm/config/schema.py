@@ -210,7 +210,8 @@ class Config:
     folder: Path
     name: str = "mm"
     model: ModelConfig | None = None  # None: the default, see mm.models.providers
-    instructions: str = ""
+    instructions: str = ""  # with the text of `instructions_files`
+    instructions_files: tuple[Path, ...] = ()  # as named, also those that are not there
     builtins: tuple[str, ...] = DEFAULT_BUILTINS
     yolo: bool = False
     permissions: Permissions = Permissions()

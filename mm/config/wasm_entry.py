@@ -69,8 +69,8 @@ def _found(reader: Reader, node: Scalar, key: str, path: Path, text: str) -> Pat
     except (OSError, ValueError):
         exists = False
     if exists:
-        folder = os.path.dirname(text) or "."
-        reader.problem(node, f"`{key}`: `{text}` is a file, and a grant is a folder", f"Grant its folder: `{folder}`.")
+        hint = f"Grant its folder: `{Path(text).parent}`."
+        reader.problem(node, f"`{key}`: `{text}` is a file, and a grant is a folder", hint)
     else:
         hint = f"Make it (`mkdir -p {text}` in the folder of the agent file), or mend the path."
         reader.problem(node, f"`{key}`: there is no folder `{text}`", hint)

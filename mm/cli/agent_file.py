@@ -1,0 +1,39 @@
+"""Which agent file a command is about: the one that is named, else the one that is found."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from mm.config.find import Found, find
+from mm.config.load import load
+from mm.config.schema import Config
+from mm.errors import UsageError
+from mm.options import Options
+
+AGENT_OPTION = click.option("-a", "--agent", "agent_file", metavar="FILE", help="The agent file.")
+
+
+def agent_file(context: click.Context, named: str | None) -> Found | None:
+    """The file of `-a` (behind the command, or before it), else the nearest one, else the user's own."""
+    options = context.find_object(Options)
+    named = named or (options.agent_file if options else None)
+    if named:
+        return Found(Path(named), own=True)
+    return find(Path((options.cwd if options else None) or "."), os.environ)
+
+
+def needed_file(context: click.Context, named: str | None) -> Found:
+    """The same, where there must be one."""
+    found = agent_file(context, named)
+    if found is None:
+        raise UsageError("There is no agent file here.", "Write one with: mm init   or name one with: -a FILE")
+    return found
+
+
+def read_config(context: click.Context, named: str | None) -> Config:
+    """The agent of that file, or the built-in defaults. Reading starts nothing, so it needs no trust."""
+    found = agent_file(context, named)
+    return load(found.path, environ=os.environ) if found else Config(file=None, folder=Path.cwd())

@@ -1,0 +1,54 @@
+"""`mm tools check`: everything that is wrong in an agent file, or likely to go wrong."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from pathlib import Path
+
+import click
+
+from mm.cli.agent_file import AGENT_OPTION, needed_file
+from mm.config.findings import Severity, findings
+from mm.config.load import load
+from mm.config.problems import ConfigProblems
+from mm.errors import ExitCode
+
+
+@click.command("check")
+@AGENT_OPTION
+@click.pass_context
+def command(context: click.Context, agent_file: str | None) -> None:
+    """Find what is wrong in an agent file, and how to mend it.
+
+    Starts nothing. Exit code 2 if something has to be mended; warnings alone leave it at 0.
+    """
+    path = needed_file(context, agent_file).path
+    try:
+        config = load(path, environ=os.environ)
+    except ConfigProblems as problems:
+        for problem in problems.problems:
+            click.echo(str(problem))
+        click.echo(_count(len(problems.problems), "problem"))
+        context.exit(int(ExitCode.USAGE))
+    found = findings(config, inspect_module=_inspect)
+    for line in (*config.warnings, *map(str, found)):
+        click.echo(line)
+    errors = sum(finding.severity is Severity.ERROR for finding in found)
+    warnings = sum(finding.severity is Severity.WARNING for finding in found) + len(config.warnings)
+    parts = [_count(len(config.tools), "tool")]
+    parts += [_count(errors, "problem")] if errors else []
+    parts += [_count(warnings, "warning")] if warnings else []
+    click.echo(", ".join(parts if len(parts) > 1 else [*parts, "no problems"]))
+    if errors:
+        context.exit(int(ExitCode.USAGE))
+
+
+def _inspect(module: Path, memory: int) -> str | None:
+    """Loads the wasm runtime only when there is a module to look at."""
+    reason: str | None = importlib.import_module("mm.tools.wasm_inspect").inspect_module(module, memory)
+    return reason
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,30 @@
+"""`mm trust`: lets an agent file that came with a folder work."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from mm.cli.agent_file import needed_file
+from mm.config.load import load
+from mm.config.summary import summary
+from mm.config.trust import trust
+from mm.visible import make_visible_line
+
+
+@click.command("trust")
+@click.argument("file", required=False)
+@click.pass_context
+def command(context: click.Context, file: str | None) -> None:
+    """Trust FILE, or the agent file of this folder, as it is now.
+
+    Says what the file would start, allow and send where. When it, its skills or its hooks change, mm asks again.
+    """
+    path = Path(file) if file else needed_file(context, None).path
+    config = load(path, environ=os.environ)
+    for line in summary(config):
+        click.echo(make_visible_line(line))
+    trust(config)
+    click.echo(f"Trusted: {make_visible_line(str(path))}")

@@ -1,0 +1,112 @@
+"""Says what an agent file would start, allow and send where, with variables as written."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from mm.config.load import preview
+from mm.config.schema import Config, Flag, Group, Literal, McpServer, Template, ToolEntry, WasmTool
+
+
+def summary(config: Config) -> list[str]:
+    """One line a fact. The file is read again without the environment, so that no variable's value is shown."""
+    shown = preview(config.file) if config.file is not None else config
+    return [*_starts(shown), *_allows(shown), *_sends(shown)]
+
+
+def command_line(entry: ToolEntry) -> str:
+    """A tool's argv template (or its module) on one line, placeholders as `{{x}}`."""
+    if isinstance(entry.run, WasmTool):
+        return f"wasm module {entry.run.module}"
+    return " ".join([shlex.quote(entry.run.program), *map(_written, entry.run.arguments)])
+
+
+def grants_line(tool: WasmTool) -> str:
+    """The folders that a module may see."""
+    grants = [f"{'writes' if one.writable else 'reads'} {one.folder} (as /{one.name})" for one in tool.grants]
+    return ", ".join(grants) or "sees no files"
+
+
+def _starts(config: Config) -> Iterator[str]:
+    for server in config.mcp_servers:
+        if server.command and not server.disabled:
+            yield f"starts the MCP server `{server.name}`: {shlex.join(server.command)}"
+    for hook in config.hooks:
+        when = "before" if hook.event == "preToolCall" else "after"
+        yield f"starts {when} each call of `{hook.matcher}`: {shlex.join(hook.command)}"
+    for entry in config.tools:
+        more = f"; {grants_line(entry.run)}" if isinstance(entry.run, WasmTool) else ""
+        yield f"may run the tool `{entry.name}`: {command_line(entry)}{more}"
+
+
+def _allows(config: Config) -> Iterator[str]:
+    if config.builtins:
+        yield f"turns on: {', '.join(config.builtins)}"
+    if config.yolo:
+        yield "runs without asking (`yolo: true`): everything but what is in `ask` and `deny`"
+    if config.permissions.allow:
+        yield f"runs without asking: {', '.join(sorted(config.permissions.allow))}"
+    if config.env_pass:
+        yield f"hands these secret variables to tools, hooks and MCP servers: {', '.join(config.env_pass)}"
+    for entry in config.tools:
+        if not isinstance(entry.run, WasmTool) and entry.run.env:
+            yield f"sets for `{entry.name}`: {_pairs(entry.run.env)}"
+    for server in config.mcp_servers:
+        if server.env and not server.disabled:
+            yield f"sets for the MCP server `{server.name}`: {_pairs(server.env)}"
+    for skills in config.skills:
+        yield f"shows the model the skills of {skills}"
+
+
+def _sends(config: Config) -> Iterator[str]:
+    model = config.model
+    if model is not None:
+        key = f", with the key in {', '.join(model.key_variables)}" if model.key_variables else ""
+        where = f" at {_address(model.base_url)}" if model.base_url else ""
+        yield f"sends the conversation to {model}{where}{key}"
+    for path in config.instructions_files:
+        yield f"sends with it the text of {path}, if it is there"
+    for server in config.mcp_servers:
+        if server.url and not server.disabled:
+            yield f"sends calls to {_server_address(server)}"
+
+
+def _server_address(server: McpServer) -> str:
+    named = f" with the headers {_pairs(server.headers)}" if server.headers else ""
+    return f"the MCP server `{server.name}` at {_address(server.url)}{named}"
+
+
+def _address(url: str) -> str:
+    """An address without user, password and query."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return url.partition("?")[0]
+    host = parts.netloc.rpartition("@")[2]
+    return f"{parts.scheme}://{host}{parts.path}" if host else url.partition("?")[0]
+
+
+def _pairs(texts: object) -> str:
+    """Names, and the variables that their values are made of; a literal value may be a secret, so it is not shown."""
+    assert isinstance(texts, dict)
+    return ", ".join(f"{name}={value}" if "${" in value else name for name, value in texts.items())
+
+
+def _written(argument: Template | Group | Flag) -> str:
+    if isinstance(argument, Flag):
+        return f"[{shlex.quote(argument.text)} if {argument.when}]"
+    if isinstance(argument, Group):
+        return f"[{' '.join(template_text(entry) for entry in argument.entries)}]"
+    return template_text(argument)
+
+
+def template_text(template: Template) -> str:
+    """A text of `command` or `stdin` as one word, as it is written in the file."""
+    pieces = [
+        piece.text.replace("{{", "{{{{") if isinstance(piece, Literal) else f"{{{{{piece.parameter}}}}}"
+        for piece in template.pieces
+    ]
+    text = "".join(pieces)
+    return text if text and not set(text) & set(" \t\n'\"\\") else shlex.quote(text)

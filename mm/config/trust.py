@@ -1,0 +1,130 @@
+"""Which agent files the user trusts, and what such a file would do.
+
+A file that mm found by itself may have come with somebody's repository: it does nothing until it is trusted, and
+is asked about again when it, a skill of it or a program of its hooks changes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from mm import folders
+from mm.config.schema import Config
+from mm.errors import MMError
+
+_MOST_FILES = 2_000
+_MOST_BYTES = 64 * 1024 * 1024
+_CHUNK = 1024 * 1024
+
+
+def is_trusted(config: Config) -> bool:
+    """Whether the file is trusted in its present state."""
+    return config.file is not None and _stored(config.file) == _digests(config)
+
+
+def changed_since(config: Config) -> tuple[str, ...]:
+    """What has changed since the file was trusted: `the agent file`, `its skills`, `its hooks`; () if it never was."""
+    stored = _stored(config.file) if config.file is not None else None
+    if stored is None:
+        return ()
+    return tuple(name for name, digest in _digests(config).items() if stored.get(name) != digest)
+
+
+def trust(config: Config) -> None:
+    """Trust the file in the state that `config` was read from."""
+    if config.file is None:
+        return
+    record = {"path": str(_real(config.file)), "trusted": _digests(config)}
+    place = _record(config.file)
+    temporary = place.with_name(f"{place.name}.{os.getpid()}")
+    temporary.unlink(missing_ok=True)
+    with os.fdopen(folders.open_private(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "w") as file:
+        json.dump(record, file)
+    temporary.replace(place)
+
+
+def _stored(file: Path) -> dict[str, str] | None:
+    """The digests that were trusted; None if there are none, or the record cannot be read."""
+    place = _record(file)
+    folders.refuse_if_not_ours(place)
+    try:
+        record = json.loads(place.read_bytes())
+    except (OSError, ValueError):
+        return None
+    if not isinstance(record, dict) or record.get("path") != str(_real(file)):
+        return None
+    trusted = record.get("trusted")
+    return trusted if isinstance(trusted, dict) else None
+
+
+def _record(file: Path) -> Path:
+    name = hashlib.sha256(os.fsencode(_real(file))).hexdigest()
+    return folders.private_folder(folders.config_folder(), "trust") / f"{name}.json"
+
+
+def _real(file: Path) -> Path:
+    return Path(os.path.realpath(file))
+
+
+def _digests(config: Config) -> dict[str, str]:
+    return {
+        "the agent file": config.digest,
+        "its skills": _digest(_files_below(config.skills)),
+        "its hooks": _digest(_hook_files(config)),
+    }
+
+
+def _hook_files(config: Config) -> Iterator[Path]:
+    """The programs of hooks that are written with a slash, and the scripts that they are given."""
+    for hook in config.hooks:
+        if "/" in hook.command[0]:
+            yield Path(hook.command[0])
+        for text in hook.command[1:]:
+            yield from (start / text for start in (config.folder, Path.cwd()) if _is_file(start / text))
+
+
+def _files_below(roots: Iterable[Path]) -> Iterator[Path]:
+    for root in roots:
+        for folder, inner, names in os.walk(root):
+            inner.sort()
+            yield from (Path(folder) / name for name in sorted(names))
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def _digest(files: Iterable[Path]) -> str:
+    """One digest of paths and contents. A missing file counts as missing, so that adding it is a change."""
+    whole = hashlib.sha256()
+    size = 0
+    for number, path in enumerate(dict.fromkeys(files)):
+        whole.update(os.fsencode(path) + b"\0")
+        if not _is_file(path):
+            whole.update(b"missing\0")
+            continue
+        size += path.stat().st_size
+        if number >= _MOST_FILES or size > _MOST_BYTES:
+            hint = "Name a smaller folder in `skills:`, or start mm with: mm -a FILE"
+            raise MMError("The skills and hooks of this agent file are too large to be checked for changes.", hint)
+        whole.update(_content(path))
+    return whole.hexdigest()
+
+
+def _content(path: Path) -> bytes:
+    digest = hashlib.sha256()
+    try:
+        with path.open("rb") as file:
+            while chunk := file.read(_CHUNK):
+                digest.update(chunk)
+    except OSError as error:
+        return f"unreadable: {error.errno}".encode()
+    return digest.digest()
