@@ -43,7 +43,7 @@ class RunningCall:
         """One line with the elapsed time, and the last line of its output below."""
         elapsed = seconds(time.monotonic() - self.started)
         mark = palette.accent(SPINNER[frame % len(SPINNER)])
-        lines = [f"{mark} {_title(self.tool, self.summary, width - 3 - len(elapsed), palette)} {palette.dim(elapsed)}"]
+        lines = [f"{mark} {_title(self.tool, self.summary, width - 4 - len(elapsed), palette)}  {palette.dim(elapsed)}"]
         if self.last_line:
             lines.append(palette.dim(clip(f"  │ {tidy_line(self.last_line)}", width)))
         return lines

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import signal
 import sys
+from collections.abc import Callable
 
 from prompt_toolkit.formatted_text import FormattedText
 
@@ -11,7 +11,7 @@ from mm.errors import ExitCode, MMError
 from mm.interrupt import Interrupt, Interrupted
 from mm.terminal import own_command
 from mm.terminal.chat_agent import ChatAgent, TurnEnded
-from mm.terminal.chat_person import AnswerReader, ChatPerson
+from mm.terminal.chat_person import ChatPerson
 from mm.terminal.commands.command import Chat
 from mm.terminal.commands.sessions import show_last_exchange
 from mm.terminal.commands.table import run_command
@@ -21,6 +21,172 @@ from mm.terminal.mentions import insert_files, labelled_block
 from mm.terminal.message_line import MessageLine
 from mm.terminal.modes import quiet, restored
 from mm.terminal.screen import Screen
+from mm.terminal.status import status_line
 from mm.terminal.voice import ScreenVoice
 
 _SYSTEM_STOPS = (ExitCode.TERMINATED, ExitCode.HANGUP)
+
+
+class ChatTerminal:
+    """The terminal of one chat. `display` listens to the agent, `person` answers it; both are made before it is."""
+
+    def __init__(self, interrupt: Interrupt, *, verbose: bool = False) -> None:
+        self.descriptor = sys.stdin.fileno()
+        self.screen = Screen(sys.stdout)
+        self.display = TurnDisplay(self.screen, verbose=verbose)
+        self.status: Callable[[], FormattedText] = FormattedText
+        self.line = MessageLine(lambda: self.status()) if self.screen.moves else None
+        reader = self.line or LineDesk(interrupt, sys.stdout, self.descriptor)
+        self.person = ChatPerson(self.screen, self.display, reader, interrupt)
+        self._plain = LineDesk(interrupt, sys.stdout, self.descriptor)
+
+    def read_message(self, draft: str) -> str:
+        """One message. Raises EOFError at its end, KeyboardInterrupt on Ctrl-C at an empty line."""
+        self.screen.someone_wrote()
+        if self.line is not None:
+            return self.line.read_message(draft)
+        text = self._plain.ask("> ")
+        if text is None:
+            raise EOFError
+        return text
+
+
+def run_chat(agent: ChatAgent, terminal: ChatTerminal, *, first: str = "") -> ExitCode:
+    """Chat until the person leaves. `first` is sent at once, as if it had been typed.
+
+    The terminal's modes are put back on every way out.
+    """
+    with restored(terminal.descriptor):
+        return _Conversation(agent, terminal, first).run()
+
+
+class _Conversation:
+    """The loop: one message, one turn or one command."""
+
+    def __init__(self, agent: ChatAgent, terminal: ChatTerminal, first: str) -> None:
+        self._agent = agent
+        self._terminal = terminal
+        self._voice = ScreenVoice(terminal.screen)
+        self._chat = Chat(agent, self._voice, prompt=first)
+        self._asked_to_leave = False
+        terminal.status = lambda: status_line(agent)
+
+    def run(self) -> ExitCode:
+        self._greet()
+        while not self._chat.leaving:
+            self._agent.interrupt.install()
+            self._agent.interrupt.clear()
+            try:
+                message = self._next_message()
+            except EOFError:
+                break
+            if message is None:
+                continue
+            self._guarded(message)
+            if self._stopped_by_system():
+                return self._agent.interrupt.exit_code
+        return self._agent.interrupt.exit_code if self._stopped_by_system() else ExitCode.DONE
+
+    def _greet(self) -> None:
+        palette = self._terminal.screen.palette
+        self._terminal.screen.print([palette.dim(f"mm · {_plain(self._agent.name)} · /help lists what you can type")])
+        show_last_exchange(self._chat)
+
+    def _next_message(self) -> str | None:
+        """The next message, or None if there is none this time. Raises EOFError when the person leaves."""
+        if self._chat.prompt:
+            message, self._chat.prompt = self._chat.prompt, ""
+            self._voice.say(f"› {message}")
+            return message
+        draft, self._chat.draft = self._chat.draft, ""
+        self._terminal.screen.print([""])
+        try:
+            with self._agent.interrupt.waiting():
+                message = self._terminal.read_message(draft)
+        except KeyboardInterrupt:
+            self._leave_at_second_time()
+            return None
+        self._asked_to_leave = False
+        return message if message.strip() else None
+
+    def _leave_at_second_time(self) -> None:
+        if self._terminal.line is None:
+            self._terminal.screen.print([""])  # the terminal has echoed ^C
+        if self._asked_to_leave or self._stopped_by_system():
+            raise EOFError
+        self._asked_to_leave = True
+        self._voice.say("Ctrl-C again, or Ctrl-D, leaves.")
+
+    def _guarded(self, message: str) -> None:
+        """Do what a message asks for. What goes wrong is said, and the chat goes on."""
+        try:
+            if message.startswith("/") and _is_command(message):
+                run_command(self._chat, message)
+            elif message.startswith("!"):
+                self._run_own_command(message)
+            else:
+                self._send(message)
+        except MMError as error:
+            self._voice.complain(error.message, error.hint)
+        except (KeyboardInterrupt, Interrupted):
+            self._voice.complain("Interrupted.")
+
+    def _send(self, message: str) -> None:
+        mentions = insert_files(message)
+        for problem in mentions.problems:
+            self._voice.complain(problem)
+        if mentions.problems and "\n" not in message:
+            self._chat.draft = message
+            self._voice.say("Nothing was sent.")
+            return
+        attachments, self._chat.attachments = self._chat.attachments, []
+        self._answer("\n\n".join([mentions.text, *attachments]))
+
+    def _answer(self, prompt: str) -> None:
+        """One turn. Keys typed meanwhile wait for the next message."""
+        self._terminal.screen.print([""])
+        with quiet(self._terminal.descriptor), self._terminal.display.showing():
+            end = self._agent.turn(prompt)
+        self._show_end(end)
+
+    def _show_end(self, end: TurnEnded) -> None:
+        """What the turn's events did not show: the output that ended it, and why it ended."""
+        shown = end.code is ExitCode.FAILED or end.text.strip() == self._terminal.display.answer.strip()
+        if end.text.strip() and not shown:
+            self._terminal.screen.print([""])
+            self._voice.say_markdown(end.text)
+        if end.message:
+            self._terminal.screen.print([""])
+            self._voice.complain(end.message, end.hint)
+
+    def _run_own_command(self, message: str) -> None:
+        """`!command` for the person alone, `!!command` for the model too."""
+        shared = message.startswith("!!")
+        command = message.lstrip("!").strip()
+        if not command:
+            self._voice.complain("There is no command after `!`.", "For example: !git status")
+            return
+        if not shared:
+            code = own_command.run_on_terminal(command, self._terminal.descriptor)
+            if code:
+                self._voice.say(f"exit code: {code}")
+            return
+        output, code = own_command.run_captured(command, self._agent.interrupt)
+        self._agent.interrupt.clear()
+        self._voice.say_lines(output)
+        label = f"I ran `{command}` (exit code {code}). Its output"
+        self._chat.attachments.append(labelled_block(label, output or "(no output)"))
+        self._voice.say("The output goes to the model with your next message.")
+
+    def _stopped_by_system(self) -> bool:
+        interrupt = self._agent.interrupt
+        return interrupt.stop.is_set() and interrupt.exit_code in _SYSTEM_STOPS
+
+
+def _is_command(message: str) -> bool:
+    """`/help` is a command; `/usr/bin/python fails, why?` is a message about a path."""
+    return "/" not in message[1:].split(maxsplit=1)[0] if message[1:].strip() else True
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())

@@ -51,11 +51,15 @@ class ChatPerson:
 
     def ask(self, label: str) -> str | None:
         with self._interrupt.waiting():
-            return self._reader.ask(label)
+            reply = self._reader.ask(label)
+        self._screen.someone_wrote()
+        return reply
 
     def edit(self, text: str) -> str | None:
         with self._interrupt.waiting():
-            return self._reader.edit(text)
+            changed = self._reader.edit(text)
+        self._screen.someone_wrote()
+        return changed
 
     @contextlib.contextmanager
     def _asking(self) -> Iterator[None]:

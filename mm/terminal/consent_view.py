@@ -39,12 +39,12 @@ def key_lines(request: ConsentRequest, width: int, palette: Palette = PLAIN) -> 
     """Every key that can be pressed, with its meaning in full."""
     keys = [
         ("y", "yes, run it this once"),
-        ("n", "no (also: Enter, Esc, end of input); you may give a reason for the model"),
+        ("n", "no (also: Enter, Esc); you may give a reason for the model"),
     ]
     if offers_always(request):
         subject = _always_subject(request)
-        keys.append(("a", f"always run {subject} without asking, for this session"))
-        keys.append(("w", "always, and write it down for this agent file (`mm permissions` revokes it)"))
+        keys.append(("a", f"always run {subject}: not asked again in this session"))
+        keys.append(("w", "always, written down for this agent file (`mm permissions` lists and revokes)"))
     keys.append(("e", "edit the arguments first"))
     if is_shortened(request):
         keys.append(("s", "show all of it"))
@@ -131,6 +131,4 @@ def _shorten(lines: list[str]) -> tuple[list[str], int]:
 def _always_subject(request: ConsentRequest) -> str:
     """What an "always" would cover: a declared tool as it is defined now, or one exact command."""
     name = one_line(request.tool.name)
-    return (
-        "this exact command" if request.tool.name == "bash" else f"`{name}`, as it is defined now, with any arguments"
-    )
+    return "this exact command" if request.tool.name == "bash" else f"`{name}`, as defined now, with any arguments"

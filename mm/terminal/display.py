@@ -111,6 +111,7 @@ class TurnDisplay:
             self._screen.close()
         rest.resting.set()
         rest.go_on.wait()
+        self._frame.someone_wrote()
 
     def _paint(self, *, ended: bool) -> None:
         """One frame. A terminal that has gone away is no reason to end a turn."""

@@ -98,6 +98,10 @@ class TurnFrame:
             return [*self._gap("text"), *block, *([""] if moving else []), *moving]
         return [*self._gap("call"), *moving] if moving else []
 
+    def someone_wrote(self) -> None:
+        """A question was asked and answered in between."""
+        self._last_kind = "question"
+
     def end(self, width: int) -> None:
         """The turn is over: whatever is open is finished as it stands."""
         self._end_reasoning(width)

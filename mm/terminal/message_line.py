@@ -8,10 +8,14 @@ from collections.abc import Callable
 from typing import Any
 
 from prompt_toolkit import PromptSession
+from prompt_toolkit.application import get_app
+from prompt_toolkit.filters import Condition, to_filter
 from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.input import Input, create_input
 from prompt_toolkit.input.typeahead import clear_typeahead
+from prompt_toolkit.layout.containers import HSplit, VerticalAlign
+from prompt_toolkit.layout.controls import BufferControl
 from prompt_toolkit.output import ColorDepth, Output, create_output
 from prompt_toolkit.styles import Style
 
@@ -22,7 +26,7 @@ from mm.terminal.keys import clean_paste, editing_keys, message_keys, question_k
 from mm.terminal.modes import discard_typed
 
 _PROMPT = "› "
-_EDITING = "Enter: done · Ctrl-J: new line · Ctrl-X Ctrl-E: in your editor · Esc: leave it as it was"
+_EDITING = "  Enter done · Ctrl-J new line · Ctrl-X Ctrl-E editor · Esc no change"
 _STYLE = Style.from_dict(
     {
         "prompt": "ansicyan bold",
@@ -48,7 +52,7 @@ class MessageLine:
         self._messages = self._session(
             history=_history(),
             completer=ChatCompleter(),
-            complete_while_typing=True,
+            complete_while_typing=Condition(_may_complete),
             multiline=True,
             key_bindings=message_keys(),
             prompt_continuation=lambda width, number, wraps: " " * width,
@@ -56,6 +60,7 @@ class MessageLine:
             tempfile_suffix=".md",
             reserve_space_for_menu=6,
         )
+        _put_status_below(self._messages)
 
     def read_message(self, draft: str = "") -> str:
         """One message. Raises EOFError on Ctrl-D, KeyboardInterrupt on Ctrl-C at an empty line."""
@@ -98,9 +103,23 @@ class MessageLine:
 
     def _session(self, **options: Any) -> PromptSession[str]:
         options.setdefault("history", InMemoryHistory())
-        return PromptSession(
-            input=self._input, output=self._output, style=_STYLE, color_depth=_colours(), **options
-        )
+        return PromptSession(input=self._input, output=self._output, style=_STYLE, color_depth=_colours(), **options)
+
+
+def _may_complete() -> bool:
+    """Completions are looked for, and room is kept for them, only where there can be any."""
+    text = get_app().current_buffer.document.text_before_cursor
+    return text.startswith("/") or "@" in text
+
+
+def _put_status_below(session: PromptSession[str]) -> None:
+    """Let the status line follow the message. Of itself a message of several lines would fill the whole screen."""
+    root = session.layout.container
+    assert isinstance(root, HSplit)
+    root.align = VerticalAlign.TOP
+    for window in session.layout.find_all_windows():
+        if isinstance(window.content, BufferControl) and window.content.buffer is session.default_buffer:
+            window.dont_extend_height = to_filter(True)
 
 
 class _PrivateHistory(FileHistory):

@@ -47,6 +47,10 @@ class PlainFrame:
         text, self._out = self._out, ""
         return text
 
+    def someone_wrote(self) -> None:
+        """A question was asked and answered in between."""
+        self._at_start = True
+
     def end(self, width: int) -> None:
         """The turn is over."""
         self._add_lines([])

@@ -38,7 +38,7 @@ def script_lines(text: str) -> list[str]:
     """
     lines: list[str] = []
     empty = 0
-    for line in text.split("\n"):
+    for line in text.removesuffix("\n").split("\n"):
         empty = 0 if line.strip() else empty + 1
         if empty >= _FEW_EMPTY_LINES:
             del lines[-(_FEW_EMPTY_LINES - 1 if empty == _FEW_EMPTY_LINES else 1) :]

@@ -29,6 +29,7 @@ class Screen:
         self._encoding = stream.encoding or "utf-8"
         self._live: list[str] = []
         self._hidden = False
+        self._after_empty_line = False
         self.moves = can_move_cursor(stream)
         self.palette: Palette = palette_for(stream)
 
@@ -46,7 +47,11 @@ class Screen:
         self.paint(lines, self._live)
 
     def paint(self, stay: Sequence[str], live: Sequence[str]) -> None:
-        """One frame: print the lines that stay, then draw the live ones in place of the former live ones."""
+        """One frame: print the lines that stay, then draw the live ones in place of the former live ones.
+
+        An empty line right after an empty line is left out.
+        """
+        stay = self._without_double_gap(stay)
         if not self.moves:
             self.write("".join(f"{line}\n" for line in stay))
             return
@@ -66,11 +71,22 @@ class Screen:
             self._stream.write(text.encode(self._encoding, "replace").decode(self._encoding, "replace"))
             self._stream.flush()
 
+    def someone_wrote(self) -> None:
+        """Someone else has printed a line, such as the answer to a question."""
+        self._after_empty_line = False
+
     def close(self) -> None:
         """Erase what is live and show the cursor: the next line belongs to someone else."""
         self.paint([], [])
         if self._hidden:
             self.write(self._cursor(hidden=False))
+
+    def _without_double_gap(self, stay: Sequence[str]) -> Sequence[str]:
+        if self._after_empty_line and stay and not stay[0]:
+            stay = stay[1:]
+        if stay:
+            self._after_empty_line = not stay[-1]
+        return stay
 
     def _unchanged(self, new: list[str]) -> int:
         """How many of the first live lines may stay as they are. At least one line is always redrawn."""

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len
 
-from mm.terminal.cells import clip, wrap_words
+from mm.terminal.calls import tidy_line
+from mm.terminal.cells import clip, count, wrap, wrap_words
 from mm.terminal.markdown import render_markdown
 from mm.terminal.palette import Palette
 from mm.terminal.screen import Screen
@@ -14,6 +15,7 @@ from mm.visible import make_visible, make_visible_line
 
 _WIDEST_NAME = 32
 _NARROW = 50
+_END_LINES = 20
 
 
 class ScreenVoice:
@@ -25,6 +27,14 @@ class ScreenVoice:
 
     def say(self, text: str) -> None:
         self._screen.print([piece for line in text.split("\n") for piece in self._wrapped(line)])
+
+    def say_lines(self, output: str) -> None:
+        """The output of a program: its first and last lines."""
+        lines = [tidy_line(line) for line in output.rstrip("\n").split("\n")]
+        if len(lines) > 2 * _END_LINES:
+            missing = count(len(lines) - 2 * _END_LINES, "line")
+            lines = [*lines[:_END_LINES], f"… {missing} …", *lines[-_END_LINES:]]
+        self._screen.print([piece for line in lines for piece in wrap(line, self._screen.width)])
 
     def say_table(self, rows: Sequence[tuple[str, str]]) -> None:
         width = self._screen.width
