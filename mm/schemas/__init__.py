@@ -1,1 +1,1 @@
-"""JSON Schema: references, wire names, validation and the conversion rule."""
+"""JSON Schema: references, wire names, validation, and schemas told in words."""

@@ -1,0 +1,276 @@
+"""The conversion rule: what a value that does not validate may be taken for, led by the author's schema.
+
+A value that validates is never changed. Otherwise readings are tried rank by rank (decode, number to text, leave out,
+wrap); one that validates is taken, two at the same rank are ambiguous, and none leaves the value as it was sent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from mm.dispatch.json_text import Literal, UnreadableError, canonical, read, read_literals, read_number, to_json
+from mm.messages import JSON
+from mm.schemas.compiled import ROOT, CompiledSchema, Position, Way
+from mm.schemas.keywords import Tokens
+from mm.schemas.wire_names import NameClashError
+
+MAX_DEPTH = 64
+"""Levels of data that the pass goes into. What lies deeper is judged, but not repaired."""
+
+
+class Rank(IntEnum):
+    """What was done to a value, the most far-reaching step of it. Lower ranks win."""
+
+    KEPT = 0
+    DECODED = 1
+    NUMBER_AS_TEXT = 2
+    LEFT_OUT = 3
+    WRAPPED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """One step of a conversion: what was sent at a path, and what it was taken for (LEFT_OUT: for nothing)."""
+
+    path: Tokens
+    sent: JSON
+    taken: JSON
+    rank: Rank
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A value that validates, and what it took to get there."""
+
+    value: JSON
+    rank: Rank = Rank.KEPT
+    repairs: tuple[Repair, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """All valid readings of the lowest rank: exactly one is an answer. `attempt` is the value, repaired so far."""
+
+    found: tuple[Reading, ...]
+    attempt: JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The JSON text that a value was read from, and where in the arguments that value stands."""
+
+    text: str
+    path: Tokens = ()
+
+
+class Conversion:
+    """One pass over the arguments of one call. `ambiguous` collects paths with two readings, for the reply."""
+
+    def __init__(self, schema: CompiledSchema, source: Source | None) -> None:
+        self._schema = schema
+        self._source = source
+        self._known: dict[tuple[Tokens, Position, bool, Source | None], Readings] = {}
+        self._literals: dict[Source, JSON] = {}
+        self.ambiguous: dict[Tokens, tuple[JSON, JSON]] = {}
+        self.undecodable: dict[Tokens, str] = {}
+
+    def run(self, arguments: dict[str, JSON]) -> Readings:
+        """The readings of whole arguments, which already carry the author's names."""
+        return self._read(arguments, ROOT, (), self._source)
+
+    def _read(
+        self, value: JSON, position: Position, path: Tokens, source: Source | None, *, wrap: bool = True
+    ) -> Readings:
+        if self._schema.is_valid(value, position):
+            return Readings((Reading(value),), value)
+        if len(path) > MAX_DEPTH:
+            return Readings((), value)
+        if not isinstance(value, (dict, list)):
+            return self._repaired(value, position, path, source, wrap)
+        key = (path, position, wrap, source)
+        if key not in self._known:
+            self._known[key] = self._repaired(value, position, path, source, wrap)
+        return self._known[key]
+
+    def _repaired(self, value: JSON, position: Position, path: Tokens, source: Source | None, wrap: bool) -> Readings:
+        if isinstance(value, (dict, list)):
+            result = self._inside(value, position, path, source)
+        elif isinstance(value, str):
+            result = self._decoded(value, position, path)
+        elif isinstance(value, (int, float)) and not isinstance(value, bool):
+            result = self._as_text(value, position, path, source)
+        else:
+            result = Readings((), value)
+        if wrap and value is not None and not any(reading.rank < Rank.WRAPPED for reading in result.found):
+            result = self._wrapped(value, position, path, source, result)
+        if len(result.found) > 1:
+            self.ambiguous[path] = (result.found[0].value, result.found[1].value)
+            return Readings(result.found, value)
+        return result
+
+    def _decoded(self, text: str, position: Position, path: Tokens) -> Readings:
+        try:
+            value = self._decode(text, position, path)
+        except (UnreadableError, NameClashError) as error:
+            self.undecodable[path] = getattr(error, "reason", "has both spellings of one name")
+            return Readings((), text)
+        if isinstance(value, str):
+            return Readings((), text)
+        # A scalar is not wrapped here but as the text it came from, and a number not turned back into that text.
+        if not isinstance(value, (dict, list)):
+            valid = self._schema.is_valid(value, position)
+            fits = valid or _type_fits(value, self._schema.types(position))
+            reading = Reading(value, Rank.DECODED, (Repair(path, text, value, Rank.DECODED),))
+            return Readings((reading,) if valid else (), value if fits else text)
+        inner = self._read(value, position, path, Source(text, path))
+        repair = Repair(path, text, value, Rank.DECODED)
+        readings = tuple(
+            Reading(each.value, max(each.rank, Rank.DECODED), (repair, *each.repairs)) for each in inner.found
+        )
+        fits = _type_fits(value, self._schema.types(position))
+        return Readings(readings, inner.attempt if fits else text)
+
+    def _decode(self, text: str, position: Position, path: Tokens) -> JSON:
+        """What a text holds: a number, boolean, null, list or object. The text itself if it holds none of these."""
+        stripped = text.strip(" \t\r\n")
+        if stripped[:1] in ("[", "{"):
+            value = read(stripped)
+            group = self._schema.names.group(position[0]) if position and self._schema.names.any else None
+            return self._schema.names.restore(value, path, group=group) if group else value
+        word = stripped.lower() if len(stripped) < 6 else ""
+        if word in ("true", "false"):
+            return word == "true"
+        if stripped == "null":
+            return None
+        types = self._schema.types(position)
+        number = read_number(stripped, exact="integer" in types or "number" not in types)
+        return text if number is None else number
+
+    def _as_text(self, number: int | float, position: Position, path: Tokens, source: Source | None) -> Readings:
+        if "string" in self._schema.types(position):
+            text = self._literal(number, path, source)
+            if self._schema.is_valid(text, position):
+                repair = Repair(path, number, text, Rank.NUMBER_AS_TEXT)
+                return Readings((Reading(text, Rank.NUMBER_AS_TEXT, (repair,)),), text)
+        return Readings((), number)
+
+    def _literal(self, number: int | float, path: Tokens, source: Source | None) -> str:
+        """The number as it was spelt, or its shortest spelling if it came from no text."""
+        if source is not None:
+            if source not in self._literals:
+                names = self._schema.names
+                literals = read_literals(source.text)
+                self._literals[source] = names.restore(literals) if not source.path else literals
+            node = self._literals[source]
+            for token in path[len(source.path) :]:
+                node = _member(node, token)
+            if isinstance(node, Literal):
+                return str(node)
+        return to_json(number)
+
+    def _wrapped(
+        self, value: JSON, position: Position, path: Tokens, source: Source | None, before: Readings
+    ) -> Readings:
+        if "array" not in self._schema.types(position) or (isinstance(value, str) and _looks_like_json(value)):
+            return before
+        inner = self._inside([value], position, path, source, wrapping=True)
+        if self._schema.is_valid([value], position):
+            inner = Readings((Reading([value]),), [value])
+        repair = Repair(path, value, [value], Rank.WRAPPED)
+        readings = [*before.found]
+        for reading in inner.found:
+            readings.append(Reading(reading.value, Rank.WRAPPED, (repair, *reading.repairs)))
+        wants_only_lists = self._schema.types(position) == {"array"}
+        attempt = inner.attempt if wants_only_lists and not isinstance(value, (dict, list)) else before.attempt
+        return Readings(_distinct(readings), readings[0].value if readings else attempt)
+
+    def _inside(
+        self, value: JSON, position: Position, path: Tokens, source: Source | None, *, wrapping: bool = False
+    ) -> Readings:
+        """The readings of an object or list by its members, each way of the position for itself."""
+        readings: list[Reading] = []
+        attempt = value
+        kind = "object" if isinstance(value, dict) else "array"
+        for way in self._schema.ways(position):
+            types = self._schema.way_types(way)
+            if types is not None and kind not in types:
+                continue
+            tried = self._by_way(value, way, path, source, wrapping)
+            if self._schema.is_valid(tried.value, position):
+                readings.append(tried)
+            elif attempt is value:
+                attempt = tried.value
+        best = min((reading.rank for reading in readings), default=Rank.KEPT)
+        distinct = _distinct([reading for reading in readings if reading.rank == best])
+        return Readings(distinct, distinct[0].value if distinct else attempt)
+
+    def _by_way(self, value: JSON, way: Way, path: Tokens, source: Source | None, wrapping: bool) -> Reading:
+        if isinstance(value, dict):
+            return self._object_by_way(value, way, path, source)
+        length = self._schema.tuple_length(way)
+        first = [self._schema.item_position(way, index) for index in range(min(length, len(value)))]
+        rest = self._schema.item_position(way, length)
+        items: list[JSON] = []
+        rank, repairs = Rank.KEPT, list[Repair]()
+        for index, item in enumerate(value):
+            place = path if wrapping else (*path, index)
+            result = self._read(item, first[index] if index < length else rest, place, source)
+            reading = result.found[0] if len(result.found) == 1 else Reading(result.attempt)
+            items.append(reading.value)
+            rank = max(rank, reading.rank)
+            repairs += reading.repairs
+        return Reading(items, rank, tuple(repairs))
+
+    def _object_by_way(self, value: dict[str, JSON], way: Way, path: Tokens, source: Source | None) -> Reading:
+        made: dict[str, JSON] = {}
+        rank, repairs = Rank.KEPT, list[Repair]()
+        for key, item in value.items():
+            result = self._read(item, self._schema.property_position(way, key), (*path, key), source)
+            if not result.found and item is None and self._may_be_left_out(way, key):
+                rank = max(rank, Rank.LEFT_OUT)
+                repairs.append(Repair((*path, key), None, None, Rank.LEFT_OUT))
+                continue
+            reading = result.found[0] if len(result.found) == 1 else Reading(result.attempt)
+            made[key] = reading.value
+            rank = max(rank, reading.rank)
+            repairs += reading.repairs
+        return Reading(made, rank, tuple(repairs))
+
+    def _may_be_left_out(self, way: Way, key: str) -> bool:
+        declared = any(key in properties for properties in self._schema.gather(way, "properties"))
+        return declared and not any(key in names for names in self._schema.gather(way, "required"))
+
+
+def _member(node: JSON, token: str | int) -> JSON:
+    if isinstance(node, dict):
+        return node.get(str(token))
+    return node[token] if isinstance(node, list) and isinstance(token, int) and token < len(node) else None
+
+
+def _type_fits(value: JSON, types: frozenset[str]) -> bool:
+    if isinstance(value, bool):
+        return "boolean" in types
+    if isinstance(value, (int, float)):
+        return bool(types & {"integer", "number"})
+    return {type(None): "null", list: "array", dict: "object"}.get(type(value), "string") in types
+
+
+def _looks_like_json(text: str) -> bool:
+    """Whether a text is nothing, or is or is meant to be a JSON list, object, string or null: no single item."""
+    stripped = text.strip()
+    if stripped in ("", "null") or stripped[0] in ("[", '"'):
+        return True
+    if stripped[0] != "{":
+        return False
+    try:
+        read(stripped)
+    except UnreadableError:
+        return stripped[1:].lstrip()[:1] in ('"', "'")
+    return True
+
+
+def _distinct(readings: list[Reading]) -> tuple[Reading, ...]:
+    if len(readings) < 2:
+        return tuple(readings)
+    return tuple({canonical(reading.value): reading for reading in reversed(readings)}.values())[::-1]

@@ -1,0 +1,58 @@
+"""What was repaired, in short lines for the reply."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from mm.dispatch.convert import Rank, Repair
+from mm.dispatch.json_text import to_json
+from mm.messages import JSON
+from mm.schemas.keywords import Tokens
+from mm.schemas.wire_names import WireNames
+
+MAX_NOTES = 5
+MAX_VALUE = 60
+
+
+def notes_of(repairs: Sequence[Repair], names: WireNames) -> tuple[str, ...]:
+    """One line a repair, such as `took limit="10" as 10`, the first few of them."""
+    lines = [_line(repair, names) for repair in repairs[:MAX_NOTES]]
+    if len(repairs) > MAX_NOTES:
+        lines.append(f"and {len(repairs) - MAX_NOTES} more values likewise")
+    return tuple(lines)
+
+
+def _line(repair: Repair, names: WireNames) -> str:
+    name = path_text(names.path(repair.path))
+    if repair.rank is Rank.LEFT_OUT:
+        return f"left out {name}=null"
+    return f"took {name}={brief(repair.sent)} as {brief(repair.taken)}"
+
+
+def path_text(path: Iterable[str | int] | Tokens) -> str:
+    """`rows[1].n` for a path; names that would be misread are written as JSON: `rows[1]["a b"]`."""
+    text = ""
+    for token in path:
+        if isinstance(token, int):
+            text += f"[{token}]"
+        elif token and all(character.isalnum() or character in "_-$" for character in token):
+            text += f".{token}" if text else token
+        else:
+            text += f"[{to_json(token)}]" if text else token
+    return text
+
+
+def brief(value: JSON, limit: int = MAX_VALUE) -> str:
+    """A value as JSON in one short line; what is cut is marked. Costs no more for a huge value."""
+    text = to_json(_pruned(value, limit))
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def _pruned(value: JSON, limit: int) -> JSON:
+    if isinstance(value, str):
+        return value[:limit]
+    if isinstance(value, list):
+        return [_pruned(item, limit // 2) for item in value[: limit // 2]]
+    if isinstance(value, dict):
+        return {key[:limit]: _pruned(value[key], limit // 2) for key in list(value)[: limit // 4]}
+    return value

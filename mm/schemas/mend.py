@@ -1,0 +1,196 @@
+"""A schema made usable: every problem found in one walk, and a copy in which each broken position accepts anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mm.messages import JSON
+from mm.schemas.cycles import cut_cycles
+from mm.schemas.engine import is_pattern
+from mm.schemas.keywords import Dialect, Tokens, dialect_of, parts
+from mm.schemas.references import BadReferenceError, find, reference
+from mm.schemas.shapes import misshapen, not_a_schema
+
+MAX_DEPTH = 100
+"""Containers within one another. The validator refuses deeper schemas, and no parameter list needs them."""
+MAX_NODES = 100_000
+_IDENTITY = ("$id", "$schema", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary")
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaProblem:
+    """Something wrong in a schema: the path to it from the root, what is wrong, and the edit that mends it."""
+
+    pointer: Tokens
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """`document` is a copy without `$id` and anchors, whose references are canonical and all lead somewhere."""
+
+    document: JSON
+    problems: tuple[SchemaProblem, ...]
+    dialect: Dialect
+
+
+def mend(document: JSON, *, broken: bool = True) -> Mended:
+    """Copy a schema, mending what cannot be used. The author's document is not touched.
+
+    A position that cannot be used accepts anything, or nothing if `broken` is False.
+    """
+    dialect = dialect_of(document)
+    problems = []
+    if dialect is None:
+        hint = "remove `$schema` (2020-12 is then meant), or name one of " + ", ".join(each.uri for each in Dialect)
+        problems.append(SchemaProblem(("$schema",), "`$schema` names a dialect that is not known", hint))
+    copy, too_big = _copied(document)
+    if too_big is not None:
+        return Mended(broken, (*problems, too_big), Dialect.DRAFT_2020)
+    mending = _Mending(copy, dialect or Dialect.DRAFT_2020, broken)
+    mending.run()
+    return Mended(mending.root, (*problems, *mending.problems), mending.dialect)
+
+
+def _copied(document: JSON) -> tuple[JSON, SchemaProblem | None]:
+    nodes = 0
+
+    def copy(value: JSON, path: Tokens) -> JSON:
+        nonlocal nodes
+        nodes += 1
+        if len(path) > MAX_DEPTH or nodes > MAX_NODES:
+            raise _TooBigError(path)
+        if isinstance(value, dict):
+            return {key: copy(item, (*path, key)) for key, item in value.items()}
+        if isinstance(value, list):
+            return [copy(item, (*path, index)) for index, item in enumerate(value)]
+        return value
+
+    try:
+        return copy(document, ()), None
+    except _TooBigError as error:
+        message = f"it is nested more than {MAX_DEPTH} deep, contains itself, or has over {MAX_NODES:,} values"
+        return None, SchemaProblem(error.path[:6], message, "refer to repeated parts with `$ref`")
+
+
+class _TooBigError(Exception):
+    def __init__(self, path: Tokens) -> None:
+        super().__init__(path)
+        self.path = path
+
+
+@dataclass(frozen=True, slots=True)
+class _Spot:
+    """A subschema by the container that holds it, so that it can be replaced."""
+
+    tokens: Tokens
+    holder: JSON
+    key: str | int
+
+
+class _Mending:
+    """One walk over all subschemas of a copy, those included that only a reference leads to."""
+
+    def __init__(self, copy: JSON, dialect: Dialect, broken: bool) -> None:
+        self.dialect = dialect
+        self._broken = broken
+        self._own_id = _own_id(copy)
+        self.problems: list[SchemaProblem] = []
+        self._holder = [copy]
+        self._seen: set[Tokens] = set()
+
+    @property
+    def root(self) -> JSON:
+        return self._holder[0]
+
+    def run(self) -> None:
+        todo = [_Spot((), self._holder, 0)]
+        while todo:
+            spot = todo.pop()
+            if spot.tokens not in self._seen:
+                self._seen.add(spot.tokens)
+                todo.extend(reversed(list(self._mend(spot))))
+        self._cut_cycles()
+        if isinstance(self.root, dict) and self.dialect is not Dialect.DRAFT_2020:
+            self.root["$schema"] = self.dialect.uri
+
+    def _mend(self, spot: _Spot) -> Iterator[_Spot]:
+        schema = spot.holder[spot.key]
+        if isinstance(schema, bool):
+            return
+        if not isinstance(schema, dict):
+            self._report(spot.tokens, *not_a_schema(schema))
+            spot.holder[spot.key] = self._broken
+            return
+        if self._mend_keywords(schema, spot.tokens) and not self._broken:
+            spot.holder[spot.key] = False
+            return
+        for part in parts(schema):
+            holder = schema
+            for token in part.tokens[:-1]:
+                holder = holder[token]
+            yield _Spot((*spot.tokens, *part.tokens), holder, part.tokens[-1])
+        if "$ref" in schema:
+            yield from self._mend_reference(schema, spot)
+
+    def _mend_keywords(self, schema: dict[str, JSON], path: Tokens) -> bool:
+        """Remove what one schema may not hold; whether there was such a thing."""
+        known = len(self.problems)
+        for keyword, message, hint in list(misshapen(schema, self.dialect)):
+            self._report((*path, keyword), message, hint)
+            value = schema.pop(keyword)
+            if keyword == "items":
+                _as_tuple(schema, value)
+        for pattern in [text for text in schema.get("patternProperties", {}) if not is_pattern(text)]:
+            message = f"`{pattern[:60]}` is not a regular expression that can be used"
+            self._report((*path, "patternProperties", pattern), message, "correct the expression (ECMA 262 syntax)")
+            del schema["patternProperties"][pattern]
+        for keyword in _IDENTITY:
+            schema.pop(keyword, None)
+        if self.dialect is Dialect.DRAFT_4:
+            schema.pop("id", None)
+        for keyword in ("$recursiveRef", "$dynamicRef"):
+            if keyword in schema:
+                schema.setdefault("$ref", schema.pop(keyword))
+        return len(self.problems) > known
+
+    def _mend_reference(self, schema: dict[str, JSON], spot: _Spot) -> Iterator[_Spot]:
+        try:
+            tokens = find(self.root, schema["$ref"], self._own_id)
+        except BadReferenceError as error:
+            self._report((*spot.tokens, "$ref"), error.reason, error.hint)
+            spot.holder[spot.key] = _anything(schema) if self._broken else False
+            return
+        schema["$ref"] = reference(tokens)
+        holder: JSON = self._holder
+        for token in (0, *tokens[:-1]):
+            holder = holder[token]
+        yield _Spot(tokens, holder, tokens[-1]) if tokens else _Spot((), self._holder, 0)
+
+    def _cut_cycles(self) -> None:
+        for circle in cut_cycles(self.root, self.dialect, broken=self._broken):
+            message = "this reference leads back to itself without describing anything"
+            self._report((*circle, "$ref"), message, "refer to a schema that says what the value is")
+
+    def _report(self, path: Tokens, message: str, hint: str) -> None:
+        self.problems.append(SchemaProblem(path, message, hint))
+
+
+def _own_id(document: JSON) -> str:
+    named = document.get("$id", document.get("id")) if isinstance(document, dict) else None
+    return named if isinstance(named, str) else ""
+
+
+def _anything(schema: dict[str, JSON]) -> JSON:
+    """A schema that accepts anything, under the old one's description."""
+    return {"description": schema["description"]} if "description" in schema else True
+
+
+def _as_tuple(schema: dict[str, JSON], items: list[JSON]) -> None:
+    """`items` as a list, spelt as 2020-12 wants it: an empty list says nothing."""
+    if items and "prefixItems" not in schema:
+        schema["prefixItems"] = items
+        if "additionalItems" in schema:
+            schema["items"] = schema.pop("additionalItems")
