@@ -106,6 +106,21 @@ class Agent:
         """The journey of the calls. Made once the first request is on its way: what it needs is slow to load."""
         return self._make_dispatcher()
 
+    def renew(self, history: History) -> None:
+        """Go on with another conversation: the same model, tools and rules."""
+        self.history.close()
+        self.history = history
+        self.window.forget()
+        self.last_usage = Usage()
+        self.__dict__.pop("dispatcher", None)
+
+    def use_model(self, model: Model) -> None:
+        """Go on with another model."""
+        self.model.close()
+        self.model = model
+        self.history.set_model(model.label)
+        self.window.size = model.context_size()
+
     def close(self) -> None:
         """Let go of the model and of the store."""
         self.model.close()

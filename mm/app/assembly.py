@@ -16,7 +16,7 @@ from mm.config.schema import Config
 from mm.errors import ExitCode, UsageError
 from mm.events import Listener, Notice
 from mm.interrupt import Interrupt
-from mm.messages import Outcome, ToolOffer
+from mm.messages import Outcome, ToolCall, ToolOffer, ToolResult
 from mm.models import offers, providers
 from mm.models.model import Model
 from mm.options import Options
@@ -28,7 +28,7 @@ from mm.tools.builtin import BuiltinExecutor
 from mm.tools.catalog import Catalog, declared
 from mm.tools.environment import filter_environment
 from mm.tools.places import Places, protected_by
-from mm.tools.spec import Executor, Kind, Output, Run, Tool
+from mm.tools.spec import Executor, Kind, Output, Plan, Run, Tool
 from mm.tools.table import Table
 
 if TYPE_CHECKING:
@@ -62,11 +62,17 @@ class Assembly:
         self._consent: Consent | None = None
         _refuse_unknown([*options.allow, *options.deny], (tool.name for tool in self.tools(0)))
 
-    def agent(self, history: History | None = None) -> Agent:
-        """The agent of this run. Raises MMError for what the user can mend."""
+    def agent(self) -> Agent:
+        """The agent of this run, with the session that was asked for. Raises MMError for what the user can mend."""
         for warning in self.config.warnings:
             self.warn(warning)
-        return self._agent(self.make_model(self.options.model), history or self.new_history(), self.listen, depth=0)
+        return self._agent(self.make_model(self.options.model), self.first_history(), self.listen, depth=0)
+
+    def close(self) -> None:
+        """Leave nothing behind."""
+        self.toolbox.close()
+        if self.store is not None:
+            self.store.close()
 
     def warn(self, text: str) -> None:
         """Tell whoever watches."""
@@ -81,7 +87,15 @@ class Assembly:
 
     @cached_property
     def toolbox(self) -> Toolbox:
-        return Toolbox(self.config, self.cwd, self.places, self.environment, self.interrupt, self.person, self.spill)
+        return Toolbox(
+            self.config,
+            self.cwd,
+            places=lambda: self.places,
+            environment=self.environment,
+            person=self.person,
+            search=self._search_sessions,
+            warn=self.warn,
+        )
 
     @cached_property
     def environment(self) -> Mapping[str, str]:
@@ -129,7 +143,7 @@ class Assembly:
         agent = Agent(
             model=model,
             history=history,
-            make_dispatcher=lambda: self._dispatcher(agent, catalog, listen),
+            make_dispatcher=lambda: self._dispatcher(agent.history, catalog, listen, lambda: agent.window.size),
             tools=catalog.tools,
             offers=_Offers(catalog),
             system=self._system_text(catalog),
@@ -151,7 +165,9 @@ class Assembly:
         )
         return lambda: text
 
-    def _dispatcher(self, agent: Agent, catalog: Catalog, listen: Listener) -> Dispatcher:
+    def _dispatcher(
+        self, history: History, catalog: Catalog, listen: Listener, context: Callable[[], int | None]
+    ) -> Dispatcher:
         from mm.dispatch.dispatcher import Dispatcher
         from mm.dispatch.hooks import Hooks
 
@@ -160,17 +176,17 @@ class Assembly:
             executors=self.executors(),
             hooks=Hooks(
                 self.config.hooks,
-                session_id=agent.history.session_id,
+                session_id=history.session_id,
                 cwd=self.cwd,
                 environment=self.environment,
                 stop=self.interrupt.stop,
             ),
             consent=self.consent(),
-            journal=agent.history,
+            journal=history,
             interrupt=self.interrupt,
             listen=listen,
             spill=self.spill,
-            output_limit=lambda: _output_limit(self.config.output_limit, agent.window.size),
+            output_limit=lambda: _output_limit(self.config.output_limit, context()),
         )
 
     def consent(self) -> Consent:
@@ -212,7 +228,40 @@ class Assembly:
 
         return delegate
 
+    # One call without a model
+
+    def run_one(self, call: ToolCall) -> ToolResult:
+        """Answer one call as if a model had made it."""
+        catalog = self.catalog(MOST_DEPTH)
+        dispatcher = self._dispatcher(History(session=self._new_session()), catalog, self.listen, lambda: None)
+        return dispatcher.answer([call]).results[0]
+
+    def plan_one(self, call: ToolCall) -> tuple[Tool, Plan]:
+        """Exactly what a call would run. Raises ToolError for one that would be answered instead."""
+        from mm.dispatch import arguments
+        from mm.dispatch.names import Names
+
+        tool = Names(self.tools(MOST_DEPTH)).find(call.name)
+        checked = arguments.check(tool, arguments.parse(call.arguments))
+        return tool, self.executors()[tool.kind].plan(tool, checked.arguments)
+
     # History
+
+    def first_history(self) -> History:
+        """The session that `-c` or `-r` names, else a new one."""
+        from mm.session.history import resume
+        from mm.session.lookup import find_session
+
+        if self.options.resume is not None:
+            store = self.open_store()
+            return resume(store, find_session(store, self.options.resume, str(self.cwd)), self.warn)
+        if self.options.go_on:
+            store = self.open_store()
+            latest = store.latest(str(self.cwd), str(self.config.file or ""))
+            if latest is None:
+                raise UsageError("There is no session of this folder and agent file to go on with.", _LIST_SESSIONS)
+            return resume(store, latest, self.warn)
+        return self.new_history()
 
     def new_history(self, session: Session | None = None) -> History:
         """A conversation that begins; kept in the store unless `--no-session`."""
@@ -225,6 +274,13 @@ class Assembly:
         if self.store is None:
             self.store = Store(default_path())
         return self.store
+
+    def _search_sessions(self, words: str, limit: int) -> str:
+        """What earlier sessions say, for the model."""
+        from mm.session.search import search
+
+        hits = search(self.open_store(), words, limit)
+        return "\n".join(f"{hit.session_id} ({hit.title}), {hit.role}: {hit.snippet}" for hit in hits)
 
     def _new_session(self) -> Session:
         model = self.options.model or (str(self.config.model) if self.config.model else "")
@@ -272,4 +328,5 @@ def _output_limit(characters: int, context: int | None) -> int:
     return min(characters, max(2000, int(context * CONTEXT_SHARE * CHARACTERS_PER_TOKEN)))
 
 
+_LIST_SESSIONS = "List the sessions: mm sessions list --all"
 _TOO_MANY = "Not done: {} sub-agents have run already. Do the rest yourself."

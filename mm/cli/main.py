@@ -14,8 +14,8 @@ from typing import Any
 import click
 
 from mm import __version__
-from mm.options import Options, OutputFormat
 from mm.errors import ExitCode, MMError
+from mm.options import Options, OutputFormat
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,9 @@ _COMMANDS = {
             "show": _Entry("Show one tool, as written and as the model sees it.", "mm.cli.tools_show"),
             "check": _Entry("Find what is wrong in an agent file, and how to mend it.", "mm.cli.tools_check"),
             "run": _Entry("Run a tool yourself, the whole way that a model's call goes.", "mm.cli.tools_run"),
-            "new": _Entry("Add a tool to an agent file: a command, or a wasm module with its source.", "mm.cli.tools_new"),
+            "new": _Entry(
+                "Add a tool to an agent file, with a module scaffold for wasm.", "mm.cli.tools_new"
+            ),
         },
     ),
     "init": _Entry("Write an agent file that works at once.", "mm.cli.init"),
@@ -65,7 +67,9 @@ _COMMANDS = {
             "revoke": _Entry("Take it back.", "mm.cli.permissions_revoke"),
         },
     ),
-    "mcp": _Entry("MCP servers.", commands={"list": _Entry("Start the servers and list their tools.", "mm.cli.mcp_list")}),
+    "mcp": _Entry(
+        "MCP servers.", commands={"list": _Entry("Start the servers and list their tools.", "mm.cli.mcp_list")}
+    ),
     "doctor": _Entry("Look at everything mm needs and say what is missing.", "mm.cli.doctor"),
 }
 
@@ -100,7 +104,7 @@ class _LazyGroup(click.Group):
         if name not in self._entries and not name.startswith("-"):
             near = difflib.get_close_matches(name, [*self._entries], n=1)
             hint = f" Did you mean `{near[0]}`?" if near else ""
-            asks = '' if near or ctx.parent else f' To ask the model: mm -p "{name} …"'
+            asks = "" if near or ctx.parent else f' To ask the model: mm -p "{name} …"'
             raise click.UsageError(f"There is no command `{name}`.{hint}{asks}", ctx)
         return super().resolve_command(ctx, args)
 
@@ -118,24 +122,30 @@ def _exists(entry: _Entry) -> bool:
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="mm", message="%(prog)s %(version)s")
-@click.option("-p", "--print", "prompt", metavar="PROMPT", help="Ask once and print the answer; `-` reads the prompt from stdin.")
+@click.option(
+    "-p", "--print", "prompt", metavar="PROMPT", help="Ask once, print the answer; `-`: from stdin."
+)
 @click.option("-a", "--agent", "agent_file", metavar="FILE", help="The agent file; naming it is trusting it.")
-@click.option("-m", "--model", metavar="MODEL", help="provider:model, such as ollama:qwen3 or local:qwen2.5-coder-1.5b.")
+@click.option(
+    "-m", "--model", metavar="MODEL", help="provider:model, such as ollama:qwen3."
+)
 @click.option("-y", "--yolo", is_flag=True, help="Do not ask before running tools; deny rules still hold.")
 @click.option("--allow", multiple=True, metavar="TOOL", help="Do not ask before running this tool (repeatable).")
 @click.option("--deny", multiple=True, metavar="TOOL", help="Never run this tool (repeatable).")
 @click.option("--cwd", metavar="DIR", help="Work in this folder.")
 @click.option("--max-rounds", type=click.IntRange(1), metavar="N", help="At most N requests a turn.")
 @click.option(
-    "--output-format", type=click.Choice([*OutputFormat]), default=OutputFormat.TEXT, help="What -p prints on stdout."
+    "--output-format", type=click.Choice([*OutputFormat]), default=OutputFormat.TEXT, help="What -p prints."
 )
-@click.option("-c", "--continue", "go_on", is_flag=True, help="Go on with the newest session of this folder and agent file.")
+@click.option(
+    "-c", "--continue", "go_on", is_flag=True, help="Go on with the newest session here."
+)
 @click.option("-r", "--resume", metavar="ID", help="Go on with this session.")
 @click.option("--no-session", is_flag=True, help="Keep nothing of this session.")
 @click.option("-q", "--quiet", is_flag=True, help="No tool calls on stderr.")
 @click.option("-v", "--verbose", is_flag=True, help="Reasoning and details on stderr.")
 @click.pass_context
-def mm(context: click.Context, **given: Any) -> None:
+def mm(context: click.Context, /, **given: Any) -> None:
     """An agent for the terminal that turns programs you already have into typed tools for a language model.
 
     Without -p and without a command: a chat.

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import sys
 
-from mm import app
 from mm.agent import Agent, TurnEnd
-from mm.options import Options, OutputFormat
+from mm.app.agent_file import chosen_config
+from mm.app.assembly import Assembly
+from mm.app.voices import LateEcho, line_person
 from mm.cli.piped import prompt_from
 from mm.errors import ExitCode
 from mm.events import CallAnnounced, CallEnded, Event, Listener, Notice, ReplyEnded
 from mm.interrupt import Interrupt
 from mm.messages import JSON, ToolResult
+from mm.options import Options, OutputFormat
+from mm.visible import make_visible
 
 
 def run(options: Options) -> ExitCode:
@@ -23,16 +26,21 @@ def run(options: Options) -> ExitCode:
     interrupt.install()
     with interrupt.waiting():
         prompt = prompt_from(options.prompt, notices)
-    echo = app.echo(options)
+    echo = LateEcho(quiet=options.quiet, verbose=options.verbose)
     for notice in notices:
         echo(Notice(notice))
     listen = _both(echo, _EventLines()) if options.output_format is OutputFormat.STREAM_JSON else echo
-    agent = app.build(options, interrupt=interrupt, listen=listen, person=app.line_person())
+    config = chosen_config(options)
+    assembly = Assembly(config, options, interrupt=interrupt, listen=listen, person=line_person(interrupt))
     try:
-        end = agent.turn(prompt)
-        _print(options.output_format, end, agent)
+        agent = assembly.agent()
+        try:
+            end = agent.turn(prompt)
+            _print(options.output_format, end, agent)
+        finally:
+            agent.close()
     finally:
-        agent.close()
+        assembly.close()
     return end.code
 
 
@@ -45,7 +53,7 @@ def _print(form: OutputFormat, end: TurnEnd, agent: Agent) -> None:
     if form is not OutputFormat.TEXT:
         _print_line(_result(end, agent))
     elif end.text:
-        text = end.text if not sys.stdout.isatty() else app.visible(end.text)
+        text = end.text if not sys.stdout.isatty() else make_visible(end.text)
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
     sys.stdout.flush()
 

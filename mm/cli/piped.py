@@ -30,7 +30,9 @@ def prompt_from(prompt: str, notice: list[str]) -> str:
         return prompt
     piped = _read(wait=FIRST_BYTE)
     if piped is None:
-        notice.append(f"nothing came on stdin within {FIRST_BYTE:.0f} s: going on without it (close it with </dev/null)")
+        notice.append(
+            f"nothing came on stdin within {FIRST_BYTE:.0f} s: going on without it (close it with </dev/null)"
+        )
         return prompt
     return f"{piped.rstrip()}\n\n{prompt}" if piped.strip() else prompt
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from pathlib import Path
 
 import click
 
@@ -17,10 +16,9 @@ from mm.visible import make_visible_line
 
 @click.command("search")
 @click.argument("words", nargs=-1, required=True, metavar="TEXT...")
-@click.option("--here", is_flag=True, help="Only sessions of this folder.")
 @click.option("-n", "--limit", type=click.IntRange(1), default=20, show_default=True, help="At most so many messages.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON list.")
-def command(words: tuple[str, ...], here: bool, limit: int, as_json: bool) -> None:
+def command(words: tuple[str, ...], limit: int, as_json: bool) -> None:
     """Search all sessions for messages with these words, the newest first.
 
     Words in quotes must follow each other; `relea*` is the beginning of a word.
@@ -28,7 +26,7 @@ def command(words: tuple[str, ...], here: bool, limit: int, as_json: bool) -> No
     query = " ".join(f'"{word}"' if " " in word and '"' not in word and len(words) > 1 else word for word in words)
     if not match_terms(query):
         raise UsageError(f"`{query}` holds nothing to search for.", "Give a word with a letter or a digit in it.")
-    hits = search(Store(default_path()), query, limit, cwd=str(Path.cwd()) if here else None)
+    hits = search(Store(default_path()), query, limit)
     if as_json:
         click.echo(json.dumps([asdict(hit) for hit in hits], ensure_ascii=False, indent=2))
         return

@@ -72,6 +72,11 @@ class Grants:
                 return Granted(entry)
         return Changed(mine[-1].shown) if mine and tool not in _ONE_CALL else None
 
+    def entries(self) -> list[Entry]:
+        """What was allowed always for this agent file. Never raises."""
+        self._refresh()
+        return [entry for entry in self._entries if entry.agent == self._agent]
+
     def add(self, tool: str, definition: str, shown: str) -> None:
         """Append an entry, unless it is there. Raises MMError if the file cannot be read or written."""
         path = self._path()

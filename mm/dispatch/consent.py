@@ -76,6 +76,22 @@ class Consent:
             self._ask(ConsentRequest(tool, arguments, plan, reason, complaint))
         return ApprovedCall(call_id, tool, arguments, plan)
 
+    def rules(self) -> list[str]:
+        """The rules in force, one line each."""
+        lines = ["everything else runs without asking (yolo)" if self.yolo else "everything else is asked about"]
+        named = (
+            ("never runs", self.denied | self.permissions.deny),
+            ("allowed on the command line", self.allowed),
+            ("asked about", self.permissions.ask),
+            ("runs without asking", self.permissions.allow),
+            ("allowed for this session", {name for name, _ in self._session}),
+        )
+        lines[:0] = [f"{what}: {', '.join(sorted(names))}" for what, names in named if names]
+        if self.grants is not None:
+            lines += [f"allowed always ({entry.id}): {entry.tool}: {entry.shown}" for entry in self.grants.entries()]
+            lines += [self.grants.problem] if self.grants.problem else []
+        return lines
+
     def _reason_to_ask(self, tool: Tool, plan: Plan, hook: Permission | None) -> str | None:
         """Why a person has to be asked ("" where it is plain), or None if nobody has to be."""
         if plan.need is Need.ALWAYS:

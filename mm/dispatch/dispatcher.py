@@ -71,9 +71,7 @@ class Dispatcher:
         self.loops = Loops()
         self._tools = tools
         self._executors = executors
-        self._runner = Runner(
-            executors, started=journal.call_started, interrupt=interrupt, listen=listen, spill=spill
-        )
+        self._runner = Runner(executors, started=journal.call_started, interrupt=interrupt, listen=listen, spill=spill)
         self._hooks = hooks
         self._journal = journal
         self._interrupt = interrupt
@@ -206,7 +204,7 @@ class Dispatcher:
         notice = self.loops.record(
             identity,
             _fingerprint(output),
-            polls=item.tool is not None and item.tool.repeat,
+            polls=item.approved is not None and item.approved.tool.repeat,
             order=item.order,
             answer=answer if output.outcome is Outcome.OK else None,
             as_before=item.as_before,
@@ -223,9 +221,7 @@ class Dispatcher:
         self._listen(CallEnded(result))
         return result
 
-    def _after_hooks(
-        self, item: OpenCall, approved: ApprovedCall, content: str, answer: str
-    ) -> tuple[str, str]:
+    def _after_hooks(self, item: OpenCall, approved: ApprovedCall, content: str, answer: str) -> tuple[str, str]:
         """The hooks after a call that ran. One that fails withholds the output, from the model and as an answer."""
         said = self._hooks.after(approved.tool.name, approved.arguments, item.call.id, content)
         self._heed(item, said.context, said.warnings)

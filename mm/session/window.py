@@ -42,6 +42,10 @@ class Window:
         self._sent = tools + sum(map(_message_bytes, fitted.messages))
         return fitted
 
+    def forget(self) -> None:
+        """Another conversation begins: nothing of it is cut yet."""
+        self._cut = Cut()
+
     def learn(self, usage: Usage) -> None:
         """Correct the estimate by what the server counted for the last request."""
         if not usage.prompt_tokens or not self._sent:

@@ -1,0 +1,79 @@
+"""Which agent file a run uses, and whether it may: named with -a, found and trusted, or the built-in defaults."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from mm.config.find import find, passed_over
+from mm.config.load import load
+from mm.config.schema import Config
+from mm.errors import UsageError
+from mm.options import Options
+
+
+def chosen_config(options: Options) -> Config:
+    """The configuration of this run, in the folder that `--cwd` names. Raises UsageError, with every problem."""
+    named = Path(options.agent_file).expanduser().absolute() if options.agent_file else None
+    if options.cwd is not None:
+        _enter(options.cwd)
+    if named is not None:
+        return load(named, environ=os.environ)
+    return found_config()
+
+
+def found_config() -> Config:
+    """The agent file of this folder if it is trusted, else the user's own, else the built-in defaults."""
+    start = Path.cwd()
+    for path in passed_over(start, os.environ):
+        print(f"mm: `{path}` belongs to another user and is not used.", file=sys.stderr)
+    found = find(start, os.environ)
+    if found is None:
+        return Config(file=None, folder=start)
+    if found.own:
+        return load(found.path, environ=os.environ)
+    return _trusted(found.path)
+
+
+def _trusted(path: Path) -> Config:
+    """The file that mm found by itself. Nothing of it is used before it is trusted, variables included."""
+    from mm.config.load import preview
+    from mm.config.trust import is_trusted, trust
+
+    written = preview(path)
+    if not is_trusted(written):
+        _ask_for_trust(written, path)
+        trust(written)
+    config = load(path, environ=os.environ)
+    if config.digest != written.digest:
+        raise UsageError(f"`{path}` changed while mm was reading it.", "Start mm again.")
+    return config
+
+
+def _ask_for_trust(written: Config, path: Path) -> None:
+    """Show what the file would do and ask once. Raises UsageError on a no, and where nobody can be asked."""
+    from mm.config.summary import summary
+    from mm.config.trust import changed_since
+    from mm.terminal.palette import person_is_there
+    from mm.visible import make_visible_line
+
+    changed = changed_since(written)
+    why = f"has changed since you trusted it ({', '.join(changed)})" if changed else "is not trusted yet"
+    hint = f"Look at it, then run: mm trust {path}\n    or name it: mm -a {path}"
+    refusal = UsageError(f"`{path}` {why}, so mm does nothing with it.", hint)
+    if not person_is_there():
+        raise refusal
+    print(f"`{path}` {why}. It:", file=sys.stderr)
+    for line in summary(written):
+        print(f"  - {make_visible_line(line)}", file=sys.stderr)
+    print("Trust it? [y/N] ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise refusal
+
+
+def _enter(folder: str) -> None:
+    try:
+        os.chdir(Path(folder).expanduser())
+    except OSError as error:
+        raise UsageError(f"`--cwd {folder}`: {error.strerror}.", "Name a folder that is there.") from error

@@ -1,0 +1,145 @@
+"""The agent as the chat leads it: turns, and everything the slash commands do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from mm.agent import Agent, TurnEnd
+from mm.app.assembly import Assembly
+from mm.errors import MMError, ModelError
+from mm.interrupt import Interrupt
+from mm.messages import Message, Role
+from mm.session.compact import compact
+from mm.session.export import to_json, to_markdown
+from mm.session.history import resume
+from mm.session.lookup import find_session
+from mm.terminal.chat_agent import SessionLine, UsageFacts
+from mm.tools.spec import Tool
+
+
+class Conversation:
+    """One chat with one agent. Whatever cannot be done raises MMError."""
+
+    def __init__(self, assembly: Assembly, agent: Agent) -> None:
+        self._assembly = assembly
+        self._agent = agent
+
+    @property
+    def yolo(self) -> bool:
+        return self._assembly.consent().yolo
+
+    @yolo.setter
+    def yolo(self, on: bool) -> None:
+        self._assembly.consent().yolo = on
+
+    @property
+    def interrupt(self) -> Interrupt:
+        return self._assembly.interrupt
+
+    @property
+    def name(self) -> str:
+        return self._assembly.config.name
+
+    @property
+    def model_label(self) -> str:
+        return self._agent.model.label
+
+    @property
+    def session_id(self) -> str:
+        return self._agent.history.session_id
+
+    def turn(self, prompt: str) -> TurnEnd:
+        return self._agent.turn(prompt)
+
+    def tools(self) -> Sequence[Tool]:
+        return self._agent.tools()
+
+    def usage(self) -> UsageFacts:
+        total = self._agent.history.usage
+        return UsageFacts(
+            total.prompt_tokens,
+            total.completion_tokens,
+            self._agent.last_usage.prompt_tokens,
+            self._agent.window.size,
+        )
+
+    def use_model(self, label: str) -> None:
+        """Go on with another model. The old one stays if the new one cannot be had."""
+        model = self._assembly.make_model(label)
+        self._agent.use_model(model)
+
+    def permissions(self) -> Sequence[str]:
+        return self._assembly.consent().rules()
+
+    def servers(self) -> Sequence[str]:
+        return []
+
+    def skills(self) -> Sequence[tuple[str, str]]:
+        return [(skill.name, skill.description) for skill in self._assembly.toolbox.skills]
+
+    def undo(self) -> str | None:
+        return self._agent.history.undo()
+
+    def clear(self) -> None:
+        self._agent.renew(self._assembly.new_history())
+
+    def compact(self) -> str:
+        return compact(self._agent.history, self._summarize)
+
+    def last_exchange(self) -> tuple[str, str] | None:
+        """The last thing a person said and the last answer to it."""
+        records = self._agent.history.records
+        start = next((n for n in reversed(range(len(records))) if records[n].begins_turn), None)
+        if start is None:
+            return None
+        answers = [record.content for record in records[start:] if record.role is Role.ASSISTANT and not record.calls]
+        return records[start].content, answers[-1] if answers else ""
+
+    def sessions(self) -> Sequence[SessionLine]:
+        found = self._assembly.open_store().sessions(
+            cwd=str(self._assembly.cwd), agent=str(self._assembly.config.file or ""), limit=50
+        )
+        return [
+            SessionLine(
+                session.id,
+                time.strftime("%Y-%m-%d %H:%M", time.localtime(session.updated)),
+                session.title,
+                session.id == self.session_id,
+            )
+            for session in found
+        ]
+
+    def resume(self, session_id: str) -> None:
+        store = self._assembly.open_store()
+        session = find_session(store, session_id, str(self._assembly.cwd))
+        self._agent.renew(resume(store, session, self._assembly.warn))
+
+    def export(self, file: Path | None) -> Path:
+        history = self._agent.history
+        target = file or Path(f"{history.session_id}.md")
+        write = to_json if target.suffix == ".json" else to_markdown
+        try:
+            with target.expanduser().open("x", encoding="utf-8") as out:
+                out.write(write(history.session, history.records))
+        except FileExistsError:
+            raise MMError(f"`{target}` is there already.", "Name another file: /export FILE") from None
+        except OSError as error:
+            raise MMError(f"`{target}` cannot be written: {error.strerror}.", "Name another file.") from error
+        return target
+
+    def _summarize(self, messages: Sequence[Message]) -> str:
+        with self.interrupt.waiting():
+            reply = self._agent.model.ask(
+                messages,
+                (),
+                on_delta=lambda delta: None,
+                on_notice=self._assembly.warn,
+                on_sent=lambda: None,
+                stop=self.interrupt.stop,
+            )
+        if not reply.text.strip():
+            raise ModelError("The model gave an empty summary.")
+        return reply.text
+
