@@ -53,8 +53,9 @@ def _append_reply(messages: list[Message], record: Record, replies: dict[int, Re
     taken: set[str] = set()
     for position, call in enumerate(record.calls):
         reply = replies.get(position)
-        known = replace(reply.calls[0], id=call.id) if reply and reply.calls else call
-        calls.append(_heal_call(known, position, taken))
+        ran = reply.calls[0] if reply and reply.calls else call
+        identity = _free_id(call.id or f"call_{position}", taken)
+        calls.append(ToolCall(identity, heal_name(ran.name), heal_arguments(ran.arguments), call.written))
     if not calls and not text.strip():
         return  # strict servers refuse a message that says nothing
     _append(messages, Message(Role.ASSISTANT, text, tool_calls=tuple(calls)))
@@ -96,12 +97,13 @@ def _match(records: Sequence[Record]) -> dict[int, dict[int, Record]]:
     return matched
 
 
-def _heal_call(call: ToolCall, position: int, taken: set[str]) -> ToolCall:
-    identity = heal_text(call.id) or f"call_{position}"
+def _free_id(wanted: str, taken: set[str]) -> str:
+    """A call's id that is legal and, within one message, its own."""
+    identity = heal_text(wanted)
     while identity in taken:
-        identity += f"_{position}"
+        identity += f"_{len(taken)}"
     taken.add(identity)
-    return ToolCall(identity, heal_name(call.name), heal_arguments(call.arguments), call.written)
+    return identity
 
 
 def heal_name(name: str) -> str:
@@ -111,12 +113,12 @@ def heal_name(name: str) -> str:
 
 def heal_text(text: str) -> str:
     """The text without lone surrogates: two halves become their character, one half becomes U+FFFD."""
-    if _SURROGATE.search(text) is None:
+    if text.isascii() or _SURROGATE.search(text) is None:
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16_384)
 def heal_arguments(arguments: str) -> str:
     """The arguments as the text of one JSON object; `{}` if they are not one. Legal text is kept byte for byte."""
     try:
@@ -125,7 +127,7 @@ def heal_arguments(arguments: str) -> str:
         return "{}"
     if not isinstance(value, dict):
         return "{}"
-    if _SURROGATE.search(arguments) is None and _ESCAPED_SURROGATE.search(arguments) is None:
+    if heal_text(arguments) is arguments and _ESCAPED_SURROGATE.search(arguments) is None:
         return arguments
     return heal_text(json.dumps(value, ensure_ascii=False))
 

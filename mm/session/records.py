@@ -79,3 +79,8 @@ def title_of(prompt: str) -> str:
     line = next((line for line in prompt.splitlines() if line.strip()), "")
     title = " ".join(line.split())
     return title if len(title) <= 72 else title[:71] + "…"
+
+
+def sound_time(value: object) -> float:
+    """A time as it was stored; 0 if it is damaged."""
+    return float(value) if isinstance(value, int | float) else 0.0

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from mm.session.database import Row
 from mm.session.heal import heal_text
+from mm.session.records import sound_time
 from mm.session.store import Store
 
 _LONGEST_QUERY = 1000  # characters
@@ -18,8 +19,8 @@ SELECT sessions.id, sessions.title, messages.number, messages.role, messages.cre
 FROM messages_text
 JOIN messages ON messages.number = messages_text.rowid
 JOIN sessions ON sessions.id = messages.session
-WHERE messages_text MATCH ?1 AND (?2 IS NULL OR sessions.cwd = ?2) AND sessions.id <> ?3
-ORDER BY messages_text.rowid DESC LIMIT ?4
+WHERE messages_text MATCH ? AND sessions.id <> ?
+ORDER BY messages_text.rowid DESC LIMIT ?
 """
 
 
@@ -35,7 +36,7 @@ class Hit:
     snippet: str
 
 
-def search(store: Store, query: str, limit: int = 20, *, cwd: str | None = None, without: str = "") -> list[Hit]:
+def search(store: Store, query: str, limit: int = 20, *, without: str = "") -> list[Hit]:
     """Messages that hold all words of `query`, else any of them; the newest first.
 
     "Words in quotes" must follow each other; `word*` is a beginning. `without` is a session to leave out.
@@ -45,18 +46,18 @@ def search(store: Store, query: str, limit: int = 20, *, cwd: str | None = None,
         return []
 
     def find() -> list[Row]:
-        every = _rows(store, " AND ".join(terms), cwd, without, limit)
-        return every or _rows(store, " OR ".join(terms), cwd, without, limit)
+        every = _rows(store, " AND ".join(terms), without, limit)
+        return every or _rows(store, " OR ".join(terms), without, limit)
 
     rows = store.database.with_sound_index(find)
     return [
-        Hit(str(row[0]), str(row[1]), row[2], str(row[3]), float(row[4] or 0), " ".join(str(row[5]).split()))
+        Hit(str(row[0]), str(row[1]), row[2], str(row[3]), sound_time(row[4]), " ".join(str(row[5]).split()))
         for row in rows
     ]
 
 
-def _rows(store: Store, match: str, cwd: str | None, without: str, limit: int) -> list[Row]:
-    return store.database.read(_SEARCH, (match, None if cwd is None else heal_text(cwd), without, limit))
+def _rows(store: Store, match: str, without: str, limit: int) -> list[Row]:
+    return store.database.read(_SEARCH, (match, without, limit))
 
 
 def match_terms(query: str) -> list[str]:

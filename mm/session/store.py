@@ -12,7 +12,7 @@ from mm.folders import data_folder
 from mm.messages import JSON, Role, ToolCall, Usage
 from mm.session.database import Database, Row
 from mm.session.heal import heal_text
-from mm.session.records import STARTED, Record, Session, new_id
+from mm.session.records import STARTED, Record, Session, new_id, sound_time
 
 _SESSION = """
 SELECT id, created, updated, cwd, agent, model, title, summary, prompt_tokens, completion_tokens,
@@ -22,6 +22,8 @@ FROM sessions
 _RECORDS = """
 SELECT number, role, content, calls, call_id, outcome, created, left_out FROM messages WHERE session = ? ORDER BY number
 """
+
+_ROLES = {role.value: role for role in (Role.USER, Role.ASSISTANT, Role.TOOL)}
 
 
 def default_path() -> Path:
@@ -170,8 +172,8 @@ def _session(row: Row) -> Session:
     identity, created, updated, cwd, agent, model, title, summary, prompt_tokens, completion_tokens, size = row
     return Session(
         id=str(identity),
-        created=_time(created),
-        updated=_time(updated),
+        created=sound_time(created),
+        updated=sound_time(updated),
         cwd=str(cwd),
         agent=str(agent),
         model=str(model),
@@ -186,7 +188,8 @@ def _session(row: Row) -> Session:
 def _record(row: Row) -> tuple[Record | None, str]:
     """The message of a row, healed where that is clear, and what is wrong with the row ("" if nothing)."""
     number, role, content, calls, call_id, outcome, created, left_out = row
-    if role not in (Role.USER, Role.ASSISTANT, Role.TOOL):
+    known_role = _ROLES.get(role)
+    if known_role is None:
         return None, f"skipped, its role is {str(role)!r:.40}"
     problem = ""
     if not isinstance(content, str):
@@ -194,12 +197,12 @@ def _record(row: Row) -> tuple[Record | None, str]:
         problem = "its text is damaged"
     known, calls_problem = _calls(calls)
     record = Record(
-        role=Role(role),
+        role=known_role,
         content=content,
         calls=known,
         call_id=str(call_id),
         outcome=str(outcome),
-        created=_time(created),
+        created=sound_time(created),
         number=number,
         left_out=bool(left_out),
     )
@@ -236,10 +239,6 @@ def _call(item: dict[str, JSON], position: int) -> ToolCall:
         arguments=arguments if isinstance(arguments, str) else json.dumps(arguments),
         written=item.get("written") is True,
     )
-
-
-def _time(value: object) -> float:
-    return float(value) if isinstance(value, int | float) else 0.0
 
 
 def _count(value: object) -> int:

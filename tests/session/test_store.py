@@ -245,6 +245,7 @@ def test_damaged_rows_heal_or_are_skipped_with_a_warning(path: Path, sql: str) -
     session = store.sessions()[0]
     history = resume(store, session, warnings.append)
     assert_strict(history.messages())
+    assert search(store, "question first answer well 12") is not None
     assert to_markdown(session, history.records) and json.loads(to_json(session, history.records))
     history.add_user("go on")
     history.add_reply("gladly")
