@@ -185,7 +185,8 @@ class Agent:
     def _sent(self, number: int) -> None:
         """The request is on its way: now there is time to write down what was said."""
         self._listen(RequestSent(number))
-        self.history.save()
+        with self.interrupt.committing():
+            self.history.save()
         assert self.dispatcher is not None
 
     def _answer_calls(self, turn: _Turn, reply: Reply, found: Extracted, gate: Gate) -> TurnEnd | None:

@@ -48,6 +48,16 @@ class Interrupt:
         finally:
             self._waiting = outer
 
+    @contextmanager
+    def committing(self) -> Iterator[None]:
+        """Inside `waiting()`: something is written down meanwhile. A signal in here is raised only at the end of it."""
+        was_waiting, self._waiting = self._waiting, False
+        yield
+        self._waiting = was_waiting
+        if was_waiting and self.stop.is_set():
+            self._waiting = False
+            raise KeyboardInterrupt
+
     def _received(self, number: int, frame: FrameType | None) -> None:
         if number == signal.SIGTERM:
             self.exit_code = ExitCode.TERMINATED

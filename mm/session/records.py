@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 import time
 from dataclasses import dataclass
 
@@ -70,7 +70,8 @@ def new_session(cwd: str, agent: str = "", model: str = "") -> Session:
 
 def new_id(now: float) -> str:
     """The day, then four syllables that can be said aloud: `20260412-kodamiru`."""
-    word = "".join(secrets.choice(_CONSONANTS) + secrets.choice(_VOWELS) for _ in range(4))
+    chance = os.urandom(8)
+    word = "".join(_CONSONANTS[one % 16] + _VOWELS[two % 5] for one, two in zip(chance[::2], chance[1::2], strict=True))
     return f"{time.strftime('%Y%m%d', time.localtime(now))}-{word}"
 
 
