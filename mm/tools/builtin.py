@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from mm.messages import JSON
+from mm.errors import ToolError
+from mm.interrupt import Interrupted
+from mm.messages import JSON, Outcome
 from mm.schemas.schema import Schema
 from mm.tools.spec import ApprovedCall, Arguments, Kind, Output, Plan, Run, Tool
 
 
 @dataclass(frozen=True, slots=True)
 class Builtin:
-    """One built-in tool. `plan` and `run` get arguments that were checked against `parameters`."""
+    """One built-in tool. `plan` and `run` get arguments that were checked against `parameters`.
+
+    `run` may raise ToolError and Interrupted, which are then the call's answer.
+    """
 
     name: str
     description: str
@@ -44,7 +49,12 @@ class BuiltinExecutor:
         return _builtin(tool).plan(arguments)
 
     def run(self, call: ApprovedCall, run: Run) -> Output:
-        return _builtin(call.tool).run(call, run)
+        try:
+            return _builtin(call.tool).run(call, run)
+        except ToolError as error:
+            return Output.reply(Outcome.FAILED, error.message)
+        except Interrupted:
+            return Output.reply(Outcome.INTERRUPTED, "The person interrupted this call.")
 
 
 def _builtin(tool: Tool) -> Builtin:

@@ -1,0 +1,16 @@
+"""The plans of built-in tools: what is shown, what consent is needed, and what an "always" is bound to."""
+
+from __future__ import annotations
+
+from mm.tools.spec import Look, Need, Plan, Shown
+
+
+def plan(name: str, what: object, shown: tuple[Shown, ...], need: Need, scope: str = "") -> Plan:
+    """`scope` narrows an "always": it then holds for this tool with this scope only."""
+    return Plan(what=what, shown=shown, definition=f"builtin {name} {scope}".rstrip(), need=need)
+
+
+def free(name: str, what: object, **shown: str) -> Plan:
+    """A plan that asks nobody: it touches nothing but what the conversation already has."""
+    texts = tuple(Shown(label, Look.TEXT, (text,)) for label, text in shown.items() if text)
+    return plan(name, what, texts, Need.NONE)
