@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import stat
+import time
 from pathlib import Path
 
 import pytest
@@ -66,3 +68,17 @@ def test_the_digest_tells_outputs_apart_in_the_part_that_is_not_kept(tmp_path: P
     other = [b"a" * HEAD, b"B", b"c" * (2 * TAIL)]
     assert _take(None, *middle).digest != _take(None, *other).digest
     assert _take(None, *middle).digest == _take(None, b"".join(middle)).digest
+
+
+def test_files_of_earlier_runs_go_after_a_week_or_when_they_are_too_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, large, new, other = (tmp_path / name for name in ("output-1.txt", "output-2.txt", "output-3.txt", "mine.txt"))
+    now = time.time()
+    for age, path in ((8, old), (3, large), (1, new), (9, other)):
+        path.write_bytes(b"x" * (900 if path is large else 200))
+        os.utime(path, (now - age * 24 * 3600, now - age * 24 * 3600))
+    monkeypatch.setattr(capture, "_KEPT_IN_ALL", 1000)
+    made = spill_text(tmp_path, b"y")
+    assert made is not None
+    assert set(tmp_path.iterdir()) == {new, other, made}

@@ -202,6 +202,9 @@ def test_standard_input_is_json_a_template_or_empty(tmp_path: Path) -> None:
     assert run(cat(), tmp_path, v="x").stdout.size == 0
     whole = run(cat(stdin_json=True), tmp_path, v="é\n", n=2.0, o={"a": [9007199254740993]})
     assert whole.stdout.head.decode() == '{"v":"é\\n","n":2,"o":{"a":[9007199254740993]}}'
+    assert run(cat(stdin=template("<{{v}}{{w}}{{u}}>")), tmp_path, v="x", u=None).stdout.head == b"<x>"
+    with pytest.raises(ToolError, match="surrogate"):
+        executor().plan(cat(stdin_json=True), {"v": "\ud800"})
     assert run(cat(stdin=template("<{{v}}{{w}}>")), tmp_path, v="-a\nb" * 100_000).stdout.size == 400_002
 
 

@@ -204,7 +204,7 @@ def test_limits_of_the_kernel_are_said_with_a_way_out() -> None:
         run(program("/bin/true", "a\0b"))
     with pytest.raises(ToolError, match="too long together"):
         run(program("/bin/true", *["a" * 100_000] * 100))
-    with pytest.raises(ToolError, match="`BAD` holds a NUL"):
+    with pytest.raises(ToolError, match="'BAD' has a NUL"):
         run_program(Program(("/bin/true",), {"BAD": "\0"}, Path("/"), 1.0), stop=threading.Event(), spill=None)
 
 

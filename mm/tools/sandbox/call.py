@@ -150,10 +150,16 @@ class Call:
     def _execute(self, module: InstancePre, store: Store) -> Ending:
         enter(self._guest, store)
         self._deadline = time.monotonic() + self._plan.timeout
-        memory: object = None
         try:
             exports = module.instantiate(store).exports(store)
-            memory = exports.get("memory")
+        except WasmtimeError as error:
+            if self._guest.exit_code is None and self._guest.cut is None:
+                return Ending(How.UNFIT, why=f"cannot start: {describe_error(error)}")
+            return self._explain(error, memory=0)
+        except Trap as trap:
+            return self._explain(trap, memory=0)
+        memory = exports.get("memory")
+        try:
             exports["_start"](store)  # type: ignore[operator]
         except (Trap, WasmtimeError) as error:
             return self._explain(error, memory.data_len(store) if isinstance(memory, Memory) else 0)

@@ -39,8 +39,10 @@ def describe_trap(trap: Trap) -> str:
 
 
 def describe_error(error: WasmtimeError) -> str:
-    """Why a module could not be started, from what the runtime said last: "memory minimum size of …"."""
-    return _cause(str(error))
+    """Why a module could not be started or go on: "it starts with 16 MiB of memory, which is over its limit"."""
+    cause = _cause(str(error))
+    pages = re.fullmatch(r"memory minimum size of (\d+) pages exceeds memory limits", cause)
+    return f"it starts with {int(pages[1]) / 16:g} MiB of memory, which is over its limit" if pages else cause
 
 
 def describe_binary(binary: bytes) -> str | None:

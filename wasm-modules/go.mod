@@ -1,0 +1,3 @@
+module wasm-modules
+
+go 1.21
