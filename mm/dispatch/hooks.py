@@ -35,6 +35,7 @@ _REASON_LIMIT = 2000  # characters of stderr that become a reason
 _NO_REASON = "a hook objects and gives no reason."
 _BLOCK = 2  # the exit code by which a hook blocks
 _STRICTEST_FIRST = (Permission.DENY, Permission.ASK, Permission.ALLOW)
+_DECISIVE = ("permissionDecision", "decision", "continue", "updatedInput", "hookSpecificOutput")
 _WORDS = {"approve": Permission.ALLOW, "block": Permission.DENY} | {verdict.value: verdict for verdict in Permission}
 
 
@@ -172,7 +173,11 @@ def _read_verdict(hook: Hook, finished: Finished) -> HookVerdict:
     if finished.stdout.size > len(finished.stdout.head):
         raise _FailedError(f"wrote {finished.stdout.size:,} bytes, more than the {len(finished.stdout.head):,} allowed")
     text = finished.stdout.head.decode("utf-8", "replace").lstrip("\ufeff").strip()
-    return _read_json(text) if text.startswith("{") else HookVerdict()
+    if text.startswith("{"):
+        return _read_json(text)
+    if any(f'"{key}"' in text for key in _DECISIVE):
+        raise _FailedError("wrote a decision among other text; a hook must write the JSON object alone")
+    return HookVerdict()
 
 
 def _read_json(text: str) -> HookVerdict:

@@ -32,14 +32,19 @@ def render_argv(tool: CommandTool, schema: Schema, arguments: Arguments) -> tupl
 
 def render_stdin(tool: CommandTool, arguments: Arguments) -> bytes | None:
     """The bytes for standard input, None if the tool declares none. A slot without a value is empty."""
-    if tool.stdin_json:
-        return to_json(dict(arguments)).encode()
-    if tool.stdin is None:
+    if tool.stdin is None and not tool.stdin_json:
         return None
-    return "".join(
-        piece.text if isinstance(piece, Literal) else _to_text(arguments.get(piece.parameter, ""))
-        for piece in tool.stdin.pieces
-    ).encode()
+    text = to_json(dict(arguments)) if tool.stdin is None else _fill(tool.stdin, arguments)
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise ToolError("A value contains half of a surrogate pair. Send valid Unicode text.") from None
+
+
+def _fill(template: Template, arguments: Arguments) -> str:
+    given = {name: _to_text(value) for name, value in arguments.items() if value is not None}
+    pieces = template.pieces
+    return "".join(piece.text if isinstance(piece, Literal) else given.get(piece.parameter, "") for piece in pieces)
 
 
 def _render_group(group: Sequence[Template], arguments: Arguments, guard: _OptionGuard) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import time
 from pathlib import Path
 
 from mm.folders import open_private
@@ -13,6 +14,8 @@ from mm.tools.spec import Captured
 HEAD = 128 * 1024  # bytes kept of the beginning
 TAIL = 128 * 1024  # bytes kept of the end
 SPILL_LIMIT = 64 * 1024 * 1024  # bytes of the file
+_KEPT_FOR = 7 * 24 * 3600  # seconds that a file is kept
+_KEPT_IN_ALL = 1024 * 1024 * 1024  # bytes of all files of a folder; the oldest go first
 
 
 class Capture:
@@ -130,8 +133,24 @@ def spill_text(folder: Path, data: bytes) -> Path | None:
 
 def _create(folder: Path) -> tuple[Path, int]:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _make_room(folder)
     path = folder / f"output-{os.urandom(6).hex()}.txt"
     return path, open_private(path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
+
+
+def _make_room(folder: Path) -> None:
+    """Remove what earlier runs left, so that the folder cannot grow for ever."""
+    files = []
+    for path in folder.glob("output-*.txt"):
+        with contextlib.suppress(OSError):
+            status = path.stat()
+            files.append((status.st_mtime, status.st_size, path))
+    total, oldest_kept = 0, time.time() - _KEPT_FOR
+    for changed, size, path in sorted(files, reverse=True):
+        total += size
+        if changed < oldest_kept or total > _KEPT_IN_ALL:
+            with contextlib.suppress(OSError):
+                path.unlink()
 
 
 def _copy(source: int, target: int, start: int, end: int) -> None:

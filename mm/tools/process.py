@@ -160,9 +160,9 @@ def check_program(program: Program) -> None:
     """Raise ToolError for what the kernel cannot take: NUL, an entry that is too long, text that is not Unicode."""
     for place, entry in enumerate(program.argv):
         check_entry(entry, f"Entry {place} of the command line of `{program.name}`")
-    if "\0" in "".join(program.env.values()):
-        name = next(name for name, value in program.env.items() if "\0" in value)
-        raise ToolError(f"The environment variable `{name}` holds a NUL character, which no program can be given.")
+    for name, value in program.env.items():
+        if "\0" in value or "\0" in name or "=" in name:
+            raise ToolError(f"The environment variable {name!r} has a NUL, or `=` in its name. Tell the user.")
 
 
 def check_entry(entry: str, what: str) -> None:
@@ -184,12 +184,11 @@ def check_entry(entry: str, what: str) -> None:
 def as_output(finished: Finished, timeout: float | None) -> Output:
     """What a call gave, in the dispatcher's words."""
     outcome, note = _outcome(finished, timeout)
-    code = finished.exit_code
     return Output(
         outcome,
         stdout=finished.stdout,
         stderr=finished.stderr,
-        exit_code=128 - code if code is not None and code < 0 else code,
+        exit_code=_shell_code(finished.exit_code) if finished.ended is Ended.EXITED else None,
         note=note,
     )
 
@@ -204,6 +203,11 @@ def _outcome(finished: Finished, timeout: float | None) -> tuple[Outcome, str]:
     note = "something that it started still runs; what that writes from now on is not seen"
     outcome = Outcome.OK if finished.exit_code == 0 else Outcome.FAILED
     return outcome, note if finished.held_open else ""
+
+
+def _shell_code(code: int | None) -> int | None:
+    """128 + n for the end by signal n, as shells say it."""
+    return 128 - code if code is not None and code < 0 else code
 
 
 def _signal_name(number: int) -> str:

@@ -86,6 +86,7 @@ FAILING = {
     "wrong type": says({"permissionDecision": True}),
     "updatedInput": says({"updatedInput": "v=2"}),
     "updatedInput null": says({"hookSpecificOutput": {"updatedInput": None}}),
+    "talks first": shell('echo checking; echo \'{"permissionDecision": "deny"}\''),
     "output": says({"hookSpecificOutput": "deny"}),
 }
 

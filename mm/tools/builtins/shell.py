@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mm.errors import ToolError
@@ -72,9 +72,7 @@ def bash_tool(environment: Mapping[str, str], cwd: Path, background: Background 
         assert isinstance(what, ShellRun)
         if what.background and background is not None:
             return _start(background, what, run)
-        return as_output(
-            run_program(what.program, stop=run.stop, spill=run.spill, watch=run.watch), what.program.timeout
-        )
+        return _run(what.program, run)
 
     return Builtin(
         name="bash",
@@ -148,6 +146,13 @@ def _find_shell(path: str) -> str:
         return find_program("bash", path)
     except ToolError:
         return find_program("sh", path)
+
+
+def _run(program: Program, run: Run) -> Output:
+    output = as_output(run_program(program, stop=run.stop, spill=run.spill, watch=run.watch), program.timeout)
+    if output.outcome is Outcome.TIMED_OUT:
+        return replace(output, note=f"{output.note}; `timeout` may be up to {LONGEST_TIMEOUT}")
+    return output
 
 
 def _start(background: Background, what: ShellRun, run: Run) -> Output:
