@@ -113,9 +113,7 @@ class Journey:
                 environment=environment,
                 stop=self.interrupt.stop,
             ),
-            consent=Consent(
-                permissions=self.permissions, yolo=self.yolo, person=self.person, interrupt=self.interrupt
-            ),
+            consent=Consent(permissions=self.permissions, yolo=self.yolo, person=self.person, interrupt=self.interrupt),
             journal=self.book,
             interrupt=self.interrupt,
             listen=self.events.append,
@@ -126,7 +124,10 @@ class Journey:
     def send(self, *calls: tuple[str, Any]) -> Answered:
         """Answer one reply with these calls; arguments that are not text are written as JSON."""
         return self.dispatcher.answer(
-            [ToolCall(f"call{n}", name, given if isinstance(given, str) else json.dumps(given)) for n, (name, given) in enumerate(calls)]
+            [
+                ToolCall(f"call{n}", name, given if isinstance(given, str) else json.dumps(given))
+                for n, (name, given) in enumerate(calls)
+            ]
         )
 
     def one(self, name: str, given: Any) -> ToolResult:
@@ -160,7 +161,9 @@ def builtin(name: str, schema: Any, act: Callable[[Arguments, Run], Output], nee
     """A built-in tool that does `act`."""
 
     def plan(arguments: Arguments) -> Plan:
-        return Plan(arguments, (Shown("arguments", Look.TEXT, (json.dumps(dict(arguments)),)),), f"definition of {name}", need)
+        return Plan(
+            arguments, (Shown("arguments", Look.TEXT, (json.dumps(dict(arguments)),)),), f"definition of {name}", need
+        )
 
     def run(call: ApprovedCall, run: Run) -> Output:
         return act(call.arguments, run)
@@ -172,7 +175,9 @@ def acting(name: str, act: Callable[[Arguments, Run], Output], *, need: Need = N
     """A built-in tool without effect on the world but `act`, with open parameters."""
     schema = {"type": "object"}
     made = builtin(name, schema, act, need)
-    return Tool(name=name, kind=Kind.BUILTIN, description="A tool for a test.", schema=Schema(schema), spec=made, **rest)
+    return Tool(
+        name=name, kind=Kind.BUILTIN, description="A tool for a test.", schema=Schema(schema), spec=made, **rest
+    )
 
 
 class Gathering:

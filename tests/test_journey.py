@@ -148,9 +148,7 @@ def test_what_a_hook_rewrites_is_converted_and_checked_again(tmp_path: Path, kin
     assert trip.book.started == []
 
 
-def test_a_person_is_asked_about_what_the_hook_made_of_the_call(
-    tmp_path: Path, kind: Kind, schedule: Schedule
-) -> None:
+def test_a_person_is_asked_about_what_the_hook_made_of_the_call(tmp_path: Path, kind: Kind, schedule: Schedule) -> None:
     """(C104) Hooks come before consent."""
     person = Asked()
     rewrite = hook(tmp_path, """echo '{"updatedInput": {"name": "b"}}'""")
@@ -160,9 +158,7 @@ def test_a_person_is_asked_about_what_the_hook_made_of_the_call(
     assert person.requests
 
 
-def test_a_hook_after_the_call_that_fails_withholds_the_output(
-    tmp_path: Path, kind: Kind, schedule: Schedule
-) -> None:
+def test_a_hook_after_the_call_that_fails_withholds_the_output(tmp_path: Path, kind: Kind, schedule: Schedule) -> None:
     after = hook(tmp_path, "echo private >&2; exit 2", HookEvent.AFTER)
     trip = journey(tmp_path, kind, schedule, hooks=[after])
     for result in send(trip, schedule, {"name": "secret-output"}):

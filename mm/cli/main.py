@@ -135,7 +135,7 @@ def _exists(entry: _Entry) -> bool:
 @click.option("--cwd", metavar="DIR", help="Work in this folder.")
 @click.option("--max-rounds", type=click.IntRange(1), metavar="N", help="At most N requests a turn.")
 @click.option(
-    "--output-format", type=click.Choice([*OutputFormat]), default=OutputFormat.TEXT, help="What -p prints."
+    "--output-format", type=click.Choice([str(form) for form in OutputFormat]), default="text", help="What -p prints."
 )
 @click.option(
     "-c", "--continue", "go_on", is_flag=True, help="Go on with the newest session here."
@@ -150,6 +150,7 @@ def mm(context: click.Context, /, **given: Any) -> None:
 
     Without -p and without a command: a chat.
     """
+    given["output_format"] = OutputFormat(given["output_format"])
     options = Options(**given)
     context.obj = options
     if context.invoked_subcommand is not None:

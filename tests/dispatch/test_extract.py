@@ -129,7 +129,9 @@ def test_reasoning_is_never_a_call() -> None:
     assert found.calls == () and not found.wrapped
 
 
-@pytest.mark.parametrize("text", [STATUS, f"```json\n{STATUS}\n```", f"<tool_call>\n{STATUS}", f"[{STATUS}]", "{" + STATUS])
+@pytest.mark.parametrize(
+    "text", [STATUS, f"```json\n{STATUS}\n```", f"<tool_call>\n{STATUS}", f"[{STATUS}]", "{" + STATUS]
+)
 def test_text_that_becomes_a_call_is_never_shown_on_the_way(text: str) -> None:
     gate = Gate(tools_offered=True)
     assert [gate.feed(character) for character in text] == [""] * len(text)

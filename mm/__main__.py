@@ -1,0 +1,5 @@
+"""`python -m mm` is `mm`."""
+
+from mm.cli.main import main
+
+main()
