@@ -16,7 +16,7 @@ from mm.tools.spec import ApprovedCall, Arguments, Kind, Output, Plan, Run, Tool
 class Builtin:
     """One built-in tool. `plan` and `run` get arguments that were checked against `parameters`.
 
-    `run` may raise ToolError and Interrupted, which are then the call's answer.
+    `run` may raise ToolError, OSError and Interrupted, which are then the call's answer.
     """
 
     name: str
@@ -53,6 +53,8 @@ class BuiltinExecutor:
             return _builtin(call.tool).run(call, run)
         except ToolError as error:
             return Output.reply(Outcome.FAILED, error.message)
+        except OSError as error:
+            return Output.reply(Outcome.FAILED, f"The system refused it: {(error.strerror or str(error)).lower()}.")
         except Interrupted:
             return Output.reply(Outcome.INTERRUPTED, "The person interrupted this call.")
 

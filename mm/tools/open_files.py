@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -41,13 +40,19 @@ def open_listing(path: Path) -> int:
             raise failed("read", path, error) from error
 
 
-def open_file(path: Path) -> IO[bytes]:
-    """The regular file at a resolved path, open for reading. Never waits, as opening a FIFO would."""
-    with opened_folder(path.parent) as folder:
-        try:
-            return open_entry(folder, path.name)
-        except OSError as error:
-            raise failed("read", path, error) from error
+@contextmanager
+def opened_file(path: Path) -> Iterator[IO[bytes]]:
+    """The regular file at a resolved path, open for reading. Never waits, as opening a FIFO would.
+
+    An error of the system, also while it is read, is a ToolError.
+    """
+    try:
+        with opened_folder(path.parent) as folder:
+            file = open_entry(folder, path.name)
+        with file:
+            yield file
+    except OSError as error:
+        raise failed("read", path, error) from error
 
 
 def open_entry(folder: int, name: str) -> IO[bytes]:
@@ -66,7 +71,7 @@ def replace_file(path: Path, data: bytes, *, create_folders: bool = False, priva
     A new file is for its owner alone if it is `private`, else as the user's umask says.
     """
     with opened_folder(path.parent, create=create_folders) as folder:
-        temporary = f".mm-{secrets.token_hex(8)}.tmp"
+        temporary = f".mm-{os.urandom(8).hex()}.tmp"
         try:
             old = _status(folder, path)
             _write_new(folder, temporary, data, old, 0o600 if private else 0o666)

@@ -23,6 +23,7 @@ from mm.visible import make_visible_line
 AGENT_FILE = "agent.yaml"
 AGENT_FOLDER = ".mm"
 _PATH_MAX = 4096  # bytes, of Linux; the system's own limit is met later where it is lower
+_KERNEL = (Path("/proc"), Path("/sys"), Path("/dev"))  # processes' environments and memory, devices
 _SHELLS = ("sh", "bash", "dash", "zsh", "fish")
 _INTERPRETERS = frozenset({*_SHELLS, "python", "uv", "node", "deno", "bun", "ruby", "perl", "php", "lua"})
 
@@ -58,7 +59,9 @@ class Places:
             ) from error
 
     def inside(self, resolved: Path) -> bool:
-        """Whether a resolved path may be read without asking."""
+        """Whether a resolved path may be read without asking. What the kernel makes up (/proc) may never be."""
+        if any(resolved.is_relative_to(folder) for folder in _KERNEL):
+            return False
         return any(resolved.is_relative_to(folder) for folder in self._readable)
 
     def reading(self, resolved: Path) -> Need:
@@ -85,6 +88,10 @@ class Places:
         """A path as the model is told it: relative to the working directory where it is inside."""
         inside = resolved.is_relative_to(self.cwd)
         return make_visible_line(str(resolved.relative_to(self.cwd) if inside else resolved))
+
+    def is_there(self, resolved: Path) -> bool:
+        """Whether something is at a resolved path, as far as that may be known."""
+        return _mode_or_none(resolved) is not None
 
     def file(self, text: str) -> Path:
         """The resolved path of a regular file that is there."""

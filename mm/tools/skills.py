@@ -11,7 +11,7 @@ from pathlib import Path
 
 from mm.errors import ToolError
 from mm.tools.frontmatter import Document, read_document
-from mm.tools.open_files import open_file
+from mm.tools.open_files import opened_file
 from mm.visible import make_visible_line
 
 SKILL_FILE = "SKILL.md"
@@ -126,7 +126,7 @@ def _load(file: Path, warnings: list[str]) -> Skill | None:
 
 
 def _text(resolved: Path, file: Path, warnings: list[str]) -> str:
-    with open_file(resolved) as opened:
+    with opened_file(resolved) as opened:
         data = opened.read(_LARGEST + 1)
     if len(data) > _LARGEST:
         warnings.append(f"`{file}`: only its first {_LARGEST:,} bytes were read.")

@@ -68,7 +68,6 @@ def clarify_tools(ask: Ask | None) -> list[Builtin]:
             parameters=PARAMETERS,
             plan=plan,
             run=run,
-            repeat=True,
             interactive=True,
         )
     ]

@@ -11,7 +11,7 @@ from mm.messages import Outcome
 from mm.tools.builtin import Builtin
 from mm.tools.builtins.plans import plan
 from mm.tools.builtins.text import SNIFFED, Encoding, binary_kind, encoding_of, line_end
-from mm.tools.open_files import open_file, replace_file
+from mm.tools.open_files import opened_file, replace_file
 from mm.tools.places import Places
 from mm.tools.spec import ApprovedCall, Arguments, Look, Output, Plan, Run, Shown
 
@@ -110,7 +110,7 @@ def _apply(edit: Edit, name: str) -> Edited:
 
 
 def _text_of(path: Path, name: str) -> tuple[str, Encoding]:
-    with open_file(path) as file:
+    with opened_file(path) as file:
         data = file.read(_LARGEST + 1)
     if len(data) > _LARGEST:
         raise ToolError(f"`{name}` is larger than {_LARGEST:,} bytes, too large for edit_file.")

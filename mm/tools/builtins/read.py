@@ -14,7 +14,7 @@ from mm.messages import Outcome
 from mm.tools.builtin import Builtin
 from mm.tools.builtins.plans import plan
 from mm.tools.builtins.text import SNIFFED, binary_kind, encoding_of
-from mm.tools.open_files import open_file
+from mm.tools.open_files import opened_file
 from mm.tools.places import Places
 from mm.tools.spec import ApprovedCall, Arguments, Look, Output, Plan, Run, Shown
 
@@ -78,7 +78,7 @@ def read_file_tool(places: Places, size: int) -> Builtin:
 
 def read(reading: Reading, name: str, size: int, run: Run) -> Output:
     """The lines as they are, without decoration; what else there is to know goes into the note."""
-    with open_file(reading.path) as file:
+    with opened_file(reading.path) as file:
         start = file.read(SNIFFED)
         if kind := binary_kind(start):
             length = os.fstat(file.fileno()).st_size

@@ -19,7 +19,7 @@ from mm.messages import JSON, Outcome
 from mm.tools.builtin import Builtin
 from mm.tools.builtins.plans import plan
 from mm.tools.builtins.searching import Search
-from mm.tools.open_files import open_file, open_listing
+from mm.tools.open_files import open_listing, opened_file
 from mm.tools.places import Places
 from mm.tools.spec import ApprovedCall, Arguments, Look, Output, Plan, Run, Shown
 from mm.visible import make_visible_line
@@ -171,7 +171,7 @@ def _communicate(child: subprocess.Popen[bytes], seconds: float, run: Run) -> tu
 def _root(searching: Searching) -> Iterator[int]:
     """A descriptor of the file or folder to search."""
     if not searching.is_folder:
-        with open_file(searching.path) as file:
+        with opened_file(searching.path) as file:
             yield file.fileno()
         return
     descriptor = open_listing(searching.path)

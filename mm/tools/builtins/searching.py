@@ -101,7 +101,10 @@ def _matches(pattern: re.Pattern[str], search: Search, summary: Summary) -> Iter
             passed.unreadable += 1
             continue
         with file:
-            yield from _in_file(pattern, entry.path, file, summary)
+            try:
+                yield from _in_file(pattern, entry.path, file, summary)
+            except OSError:
+                passed.unreadable += 1
     summary.told = passed.told()
 
 
@@ -111,7 +114,7 @@ def open_at(folder: int, name: str) -> BinaryIO:
 
 
 def _in_file(pattern: re.Pattern[str], path: str, file: BinaryIO, summary: Summary) -> Iterator[tuple[str, int, str]]:
-    if b"\0" in file.read(_SNIFFED):
+    if b"\0" in (file.read(_SNIFFED) or b""):  # None: a file of the kernel that has nothing yet
         summary.binary += 1
         return
     summary.files += 1

@@ -39,7 +39,7 @@ def write_file_tool(places: Places) -> Builtin:
         except UnicodeEncodeError as error:
             raise ToolError("`content` contains half a character (a lone surrogate). Send it as plain text.") from error
         shown = (
-            Shown("replaces" if path.exists() else "new file", Look.PATH, (str(path),)),
+            Shown("replaces" if places.is_there(path) else "new file", Look.PATH, (str(path),)),
             Shown("content", Look.CONTENT, (content,)),
         )
         return plan("write_file", writing, shown, places.changing(path), places.scope(path))
@@ -47,7 +47,7 @@ def write_file_tool(places: Places) -> Builtin:
     def run(call: ApprovedCall, run: Run) -> Output:
         writing = call.plan.what
         assert isinstance(writing, Writing)
-        there = writing.path.exists()
+        there = places.is_there(writing.path)
         replace_file(writing.path, writing.data, create_folders=True)
         lines = len(writing.data.splitlines())
         verb = "Replaced" if there else "Wrote new file"

@@ -167,6 +167,13 @@ def test_binary_files_pipes_and_odd_bytes_do_not_disturb_a_search(calls: Calls, 
     assert "Binary, not searched: 1 files." in output.note
 
 
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs a Linux /proc")
+def test_files_that_fail_when_read_do_not_end_a_search(calls: Calls) -> None:
+    output = calls.call("search_files", path="/proc/self", pattern="^Threads:", glob="{mem,status,pagemap}")
+    assert "/status:" in output.stdout.head.decode()
+    assert "Could not be read: " in output.note
+
+
 def test_too_many_matches_are_cut_and_that_is_said(calls: Calls, work: Path) -> None:
     (work / "many.txt").write_text("needle\n" * 1000)
     output = calls.call("search_files", pattern="needle")

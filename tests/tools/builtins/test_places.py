@@ -222,3 +222,9 @@ def test_all_that_an_agent_file_trusts_is_protected(work: Path, monkeypatch: pyt
     assert places.changing(places.target("skills/new/SKILL.md")) is Need.ALWAYS
     assert places.changing(places.target(str(work.parent / "home/data/memory/x.md"))) is Need.ALWAYS
     assert places.changing(places.target("src/guard.py")) is Need.ASK
+
+
+def test_in_the_root_folder_what_the_kernel_makes_up_is_still_asked_about() -> None:
+    places = Places(Path("/"))
+    assert places.reading(places.file("etc/passwd")) is Need.NONE
+    assert places.reading(places.file("proc/self/environ")) is Need.ASK

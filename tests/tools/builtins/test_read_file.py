@@ -199,3 +199,10 @@ def test_an_always_outside_is_for_that_path_alone(calls: Calls, work: Path) -> N
 
     assert definition("b.txt") == definition("c.txt")
     assert len({definition("b.txt"), definition("../b.txt"), definition("../c.txt")}) == 3
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs a Linux /proc")
+def test_an_error_while_reading_is_answered_in_words(calls: Calls) -> None:
+    output = calls.call("read_file", path="/proc/self/mem")
+    assert output.outcome is Outcome.FAILED
+    assert "could not be read: input/output error" in said(output)
