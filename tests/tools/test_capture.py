@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import time
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,18 @@ def test_one_piece_larger_than_the_file_keeps_its_end(tmp_path: Path, monkeypatc
     taken = _take(tmp_path, whole)
     assert taken.file is not None
     assert taken.file.read_bytes() == whole[-1000:]
+
+
+def test_memory_stays_small_however_long_the_output() -> None:
+    piece = b"x" * 100_000
+    taken = Capture(None)
+    tracemalloc.start()
+    for _ in range(200):
+        taken.write(piece)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert taken.finish().size == 20_000_000
+    assert peak < 2_000_000
 
 
 def test_a_folder_that_cannot_be_written_costs_the_file_only(tmp_path: Path) -> None:
