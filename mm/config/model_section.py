@@ -24,7 +24,7 @@ def _from_text(reader: Reader, node: Node, text: str) -> ModelConfig | None:
     provider, name = _split(text)
     if provider and name:
         return ModelConfig(provider, name)
-    if not text:
+    if isinstance(node, Scalar) and node.is_null:
         return None
     before = text.partition(":")[0]
     near = did_you_mean(before, PROVIDERS)
@@ -52,6 +52,8 @@ def _from_mapping(reader: Reader, node: Node, fields: Fields) -> ModelConfig | N
     if "provider" in fields:
         stated = reader.choice(fields["provider"], "provider", PROVIDERS, provider or CUSTOM)
         provider, name = (stated, name) if provider == stated else (stated, written)
+    if not name and "name" in fields and not written.strip():
+        reader.problem(fields["name"], "`name` of the model is empty", "Write `name: ollama:NAME`.")
     base_url = read_url(reader, fields.get("base_url"), "base_url")
     if written and not provider and "base_url" not in fields:
         hint = f"Write `name: ollama:{written}`, or add `base_url:`."

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from mm.config.keys import SERVER
 from mm.config.model_section import read_url
-from mm.config.nodes import Node, Scalar, SequenceNode
+from mm.config.nodes import MappingNode, Node, Scalar, SequenceNode
 from mm.config.reader import Fields, Reader
 from mm.config.schema import McpServer
 from mm.config.templates import placeholders
@@ -26,7 +26,7 @@ def _server(reader: Reader, name: str, node: Node) -> Iterator[McpServer]:
     if not name.strip() or len(name) > 64 or not name.isprintable():
         reader.problem(node, f"{name!r} cannot be the name of a server", "Use up to 64 letters, digits, `-` and `_`.")
     fields = reader.fields(node, SERVER)
-    if not fields:
+    if not isinstance(node, MappingNode):
         return
     _check_kind(reader, name, node, fields)
     env, _ = reader.expanded_map(fields.get("env"), "env")
@@ -55,6 +55,8 @@ def _check_kind(reader: Reader, name: str, node: Node, fields: Fields) -> None:
     if stdio == http:
         which = "both `command` and `url`" if stdio else "neither `command` nor `url`"
         reader.problem(node, f"the MCP server `{name}` has {which}", "Give it one: a program, or an address.")
+    if http and isinstance(fields["url"], Scalar) and not fields["url"].text:
+        reader.problem(fields["url"], "`url` is empty", "Write it as `url: https://host/path`.")
     for key in ("args", "env", "cwd") if http and not stdio else ("headers",) if stdio and not http else ():
         if key in fields:
             owner = "command" if http else "url"
@@ -83,7 +85,7 @@ def _command(reader: Reader, fields: Fields) -> tuple[str, ...]:
         reader.problem(node, "`command` of an MCP server is one program; its arguments stand in `args`", hint)
         return ()
     reader.text(node, "command")
-    if not isinstance(node, Scalar) or not node.text:
+    if not isinstance(node, Scalar) or node.is_null:
         return ()
     if " " in node.text and "/" not in node.text.split(" ")[0] and "args" not in fields:
         words = node.text.split()

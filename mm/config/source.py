@@ -10,7 +10,7 @@ from mm.config.problems import ConfigProblems, unreadable
 from mm.errors import UsageError
 
 LARGEST_FILE = 1024 * 1024  # bytes
-_CONTROL = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")  # what YAML calls not printable
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 

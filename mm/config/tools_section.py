@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mm.config.command_entry import CommandReader
 from mm.config.keys import TOOL
-from mm.config.nodes import Node
+from mm.config.nodes import Node, Scalar
 from mm.config.parameters import Parameters, read_parameters
 from mm.config.reader import Fields, Reader
 from mm.config.schema import BUILTIN_NAMES, PLANNED_NAMES, CommandTool, Place, ToolEntry, WasmTool
@@ -46,7 +46,7 @@ def _name(reader: Reader, fields: Fields, names: dict[str, Place]) -> str:
     """The checked name; `names` learns it, so that the next entry of that name is told where this one is."""
     node = fields.get("name")
     name = reader.text(node, "name")
-    if node is None or not name:
+    if not isinstance(node, Scalar) or node.is_null:
         return name
     if not _NAME.fullmatch(name):
         hint = f"Write `{suggest_name(name)}`."

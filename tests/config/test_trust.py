@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from mm.config.load import load
+from mm.config.schema import Config
+from mm.config.summary import summary
+from mm.config.trust import changed_since, is_trusted, trust
+from mm.errors import MMError
+from tests.config.agent_files import HOME, write
+
+FILE = """\
+model: {name: m, base_url: "https://user:pass@${HOST}/v1?key=1", api_key: "${CORP_KEY}"}
+instructions_files: [AGENTS.md]
+builtins: [bash]
+yolo: true
+permissions: {allow: [release]}
+env_pass: [GH_TOKEN]
+hooks: {preToolCall: [{matcher: bash, command: [./check.py]}, {command: [python3, ./script.py]}]}
+skills: [skills]
+mcpServers:
+  files: {command: npx, args: [-y, server], env: {TOKEN: "${CORP_KEY}", PLAIN: literal}}
+  web: {url: "https://x.example/mcp?key=1", headers: {A: "Bearer ${CORP_KEY}"}}
+  off: {command: rm, disabled: true}
+tools:
+  - {name: release, command: [./release.sh, "{{version}}", [-c, "{{c}}"]], parameters: {version: {}, c: {}}}
+  - {name: note, wasm: note.wasm, read: [skills]}
+"""
+ENVIRON = {**HOME, "HOST": "secret.example", "CORP_KEY": "sesame"}
+
+
+@pytest.fixture(autouse=True)
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MM_HOME", str(tmp_path / "own"))
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    (folder / "skills/one").mkdir(parents=True)
+    (folder / "skills/one/SKILL.md").write_text("---\nname: one\n---\n")
+    (folder / "check.py").write_text("pass\n")
+    (folder / "script.py").write_text("pass\n")
+    return write(folder, FILE)
+
+
+def config(file: Path) -> Config:
+    return load(file, environ=ENVIRON)
+
+
+def test_a_file_is_trusted_only_once_it_was(file: Path) -> None:
+    assert not is_trusted(config(file))
+    assert changed_since(config(file)) == ()
+    trust(config(file))
+    assert is_trusted(config(file))
+
+
+@pytest.mark.parametrize(
+    ("changed", "what"),
+    [
+        ("agent.yaml", "the agent file"),
+        ("skills/one/SKILL.md", "its skills"),
+        ("skills/two/SKILL.md", "its skills"),
+        ("check.py", "its hooks"),
+        ("script.py", "its hooks"),
+    ],
+)
+def test_a_change_has_to_be_trusted_again(file: Path, changed: str, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    trust(config(file))
+    path = file.parent / changed
+    path.parent.mkdir(exist_ok=True)
+    with path.open("a") as opened:
+        opened.write("# more\n")
+    assert not is_trusted(config(file))
+    assert changed_since(config(file)) == (what,)
+    trust(config(file))
+    assert is_trusted(config(file))
+
+
+def test_what_is_trusted_is_what_was_read_and_not_what_stands_there_later(file: Path) -> None:
+    read = config(file)
+    file.write_text("yolo: true\n")
+    trust(read)
+    assert not is_trusted(config(file))
+
+
+def test_a_copy_elsewhere_is_another_file(file: Path, tmp_path: Path) -> None:
+    trust(config(file))
+    other = tmp_path / "other"
+    file.parent.rename(other)
+    assert not is_trusted(config(other / "agent.yaml"))
+
+
+def test_a_damaged_record_trusts_nothing(file: Path, tmp_path: Path) -> None:
+    trust(config(file))
+    (record,) = (tmp_path / "own/config/trust").iterdir()
+    assert stat.S_IMODE(record.stat().st_mode) == 0o600
+    record.write_text("{")
+    assert not is_trusted(config(file))
+
+
+def test_a_record_that_others_may_write_is_refused(file: Path, tmp_path: Path) -> None:
+    trust(config(file))
+    (record,) = (tmp_path / "own/config/trust").iterdir()
+    record.chmod(0o666)
+    with pytest.raises(MMError, match="Others may write"):
+        is_trusted(config(file))
+
+
+def test_the_summary_says_what_would_start_what_is_allowed_and_where_things_go(file: Path) -> None:
+    folder = file.parent
+    assert summary(config(file)) == [
+        "starts the MCP server `files`: npx -y server",
+        f"starts before each call of `bash`: {folder}/check.py",
+        "starts before each call of `.*`: python3 ./script.py",
+        f"may run the tool `release`: {folder}/release.sh {{{{version}}}} [-c {{{{c}}}}]",
+        f"may run the tool `note`: wasm module {folder}/note.wasm; reads {folder}/skills (as /skills)",
+        "turns on: bash, read_skill",
+        "runs without asking (`yolo: true`): everything but what is in `ask` and `deny`",
+        "runs without asking: release",
+        "hands these secret variables to tools, hooks and MCP servers: GH_TOKEN",
+        "sets for the MCP server `files`: TOKEN=${CORP_KEY}, PLAIN",
+        f"shows the model the skills of {folder}/skills",
+        "sends the conversation to custom:m at https://${HOST}/v1, with the key in CORP_KEY",
+        f"sends with it the text of {folder}/AGENTS.md, if it is there",
+        "sends calls to the MCP server `web` at https://x.example/mcp with the headers A=Bearer ${CORP_KEY}",
+    ]
+
+
+def test_the_summary_shows_no_value_of_the_environment(file: Path) -> None:
+    text = "\n".join(summary(config(file)))
+    assert "sesame" not in text
+    assert "secret.example" not in text

@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mm.config.schema import Grant, ToolEntry, WasmTool
+from tests.config.agent_files import HOME, read, tool, wrong, wrong_tool
+
+
+@pytest.fixture(autouse=True)
+def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("notes", "notes/inner", "data", "modules/data", "skills", "with:colon"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "file.txt").write_text("x")
+    (tmp_path / "link").symlink_to("notes/inner")
+    monkeypatch.setenv("MM_HOME", str(tmp_path / "own"))
+
+
+def wasm(entry: ToolEntry) -> WasmTool:
+    assert isinstance(entry.run, WasmTool)
+    return entry.run
+
+
+def test_a_module_starts_with_nothing(tmp_path: Path) -> None:
+    entry = tool(tmp_path, "wasm: modules/x.wasm")
+    assert wasm(entry) == WasmTool(tmp_path / "modules/x.wasm")
+    assert entry.readonly
+
+
+def test_grants_are_folders_beside_the_agent_file_under_a_name(tmp_path: Path) -> None:
+    """(C85)"""
+    (tmp_path / "h/out").mkdir(parents=True)
+    text = 'wasm: x.wasm\nread: [notes/, "${D:-data}:docs"]\nwrite: [~/out]'
+    entry = tool(tmp_path, text, {"HOME": str(tmp_path / "h")})
+    assert wasm(entry).grants == (
+        Grant(tmp_path / "notes", "notes", False),
+        Grant(tmp_path / "data", "docs", False),
+        Grant(tmp_path / "h/out", "out", True),
+    )
+    assert not entry.readonly
+
+
+@pytest.mark.parametrize(
+    ("grants", "message"),
+    [
+        ("read: [nope]", "`read`: there is no folder `nope`"),
+        ("write: [file.txt]", "`write`: `file.txt` is a file, and a grant is a folder | Grant its folder: `.`."),
+        ('read: ["notes:"]', "`notes:` gives the folder no name"),
+        ('read: ["notes:.."]', "`notes:..` gives the folder no name"),
+        ("read: [/]", "`/` has no name that a module could use | Name it: `/:files`."),
+        ('read: [notes, "data:notes"]', "`data:notes` is mounted at `/notes`, as is `notes`"),
+        ("read: [notes]\nwrite: [notes]", "Remove one of them: `write` includes reading."),
+        ('read: [notes]\nwrite: ["data:notes"]', "`data:notes` is mounted at `/notes`, as is `notes` (line 4)"),
+        ("read: [notes]\nwrite: [notes/inner]", "`write: notes/inner` and `read: notes` overlap"),
+        ("read: [notes]\nwrite: [link]", "`write: link` and `read: notes` overlap"),
+        ("read: [notes/inner]\nwrite: [notes]", "`write: notes` and `read: notes/inner` overlap"),
+        ("write: [notes/inner, notes]", "`write: notes` and `write: notes/inner` overlap"),
+        ("read: notes", "`read` must be a list, and this is text | Write `read: [notes]`."),
+        ('read: ["a\\0b"]', "NUL"),
+    ],
+)
+def test_a_grant_that_cannot_be_meant_is_a_load_error(tmp_path: Path, grants: str, message: str) -> None:
+    """(C85)"""
+    found = wrong_tool(tmp_path, f"wasm: x.wasm\n{grants}")
+    assert any(message in one for one in found), found
+
+
+def test_folders_that_are_only_read_may_lie_in_each_other(tmp_path: Path) -> None:
+    assert len(wasm(tool(tmp_path, "wasm: x.wasm\nread: [notes, notes/inner]")).grants) == 2
+
+
+@pytest.mark.parametrize(
+    ("grant", "message"),
+    [
+        (".", "contains the agent file"),
+        ("modules", "contains the module of `it`"),
+        ("modules/data", "lies in the folder of the module of `it`"),
+        ("hooks", "contains the program of a hook"),
+        ("hooks/data", "lies in the folder of the program of a hook"),
+        ("scripts", "contains a file that a hook runs"),
+        ("bin", "contains the program of `other`"),
+        ("skills", "contains skills"),
+        ("skills/one", "lies in the folder of skills"),
+        ("own/data/x", "lies in the folder of a folder of mm's own"),
+        ("python", "contains the script of `third`"),
+    ],
+)
+def test_a_module_may_not_write_where_the_agent_keeps_what_it_trusts(tmp_path: Path, grant: str, message: str) -> None:
+    (tmp_path / "agent.yaml").touch()
+    for name in ("hooks", "scripts", "bin", "python"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x.py").write_text("")
+    (tmp_path / grant).mkdir(parents=True, exist_ok=True)
+    found = wrong(
+        tmp_path,
+        f"""\
+        skills: [skills]
+        hooks: {{preToolCall: [{{command: [hooks/x.py]}}, {{command: [python3, scripts/x.py]}}]}}
+        tools:
+          - {{name: it, wasm: modules/x.wasm, write: [{grant}]}}
+          - {{name: other, command: [bin/x.py]}}
+          - {{name: third, command: [python3, python/x.py]}}
+        """,
+    )
+    assert len(found) == 1
+    assert message in found[0]
+
+
+def test_a_module_may_write_beside_the_agent_file(tmp_path: Path) -> None:
+    text = "tools:\n  - {name: a, wasm: a.wasm, write: [notes]}\n  - {name: b, command: [./b.sh]}\n"
+    assert len(read(tmp_path, text).tools) == 2
+
+
+@pytest.mark.parametrize(
+    ("written", "size"),
+    [("64MiB", 2**26), ("64 MB", 2**26), ("1g", 2**30), ("67108864", 2**26), ("0.5GiB", 2**29)],
+)
+def test_memory_is_written_as_people_write_it(tmp_path: Path, written: str, size: int) -> None:
+    assert wasm(tool(tmp_path, f"wasm: x.wasm\nmemory: {written}")).memory == size
+
+
+@pytest.mark.parametrize(
+    ("written", "seconds"), [("90s", 90), ("2m", 120), ("1.5", 1.5), ("500ms", 0.5), ("1h", 3600), ("'5 s'", 5)]
+)
+def test_timeouts_are_written_as_people_write_them(tmp_path: Path, written: str, seconds: float) -> None:
+    for kind in ("wasm: x.wasm", "command: [x]"):
+        assert tool(tmp_path, f"{kind}\ntimeout: {written}").run.timeout == seconds
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ("timeout: 1:30", "`timeout: 1:30` is no time"),
+        ("timeout: 0", "must be between"),
+        ("timeout: 600000", "must be between"),
+        ("timeout: -5s", "is no time"),
+        ("timeout: true", "is no time"),
+        ("timeout: [1]", "is no time"),
+        ("memory: 64", "a number without a unit is counted in bytes"),
+        ("memory: 64TiB", "is no size"),
+        ("memory: 8GiB", "must be between"),
+        ("env: {A: b}", "`env` belongs to a tool with `command`"),
+        ("stdin: json", "`stdin` belongs to a tool with `command`"),
+        ("command: [x]", "has both `command` and `wasm`"),
+        ("readonly: true\nwrite: [notes]", "`it` may write, so it is not `readonly`"),
+        ("final: yes", "`final` must be `true` or `false`"),
+    ],
+)
+def test_amounts_and_keys_that_do_not_fit_are_load_errors(tmp_path: Path, entry: str, message: str) -> None:
+    found = wrong_tool(tmp_path, f"wasm: x.wasm\n{entry}", HOME)
+    assert any(message in one for one in found), found
+
+
+def test_wasm_keys_do_not_belong_to_a_command(tmp_path: Path) -> None:
+    assert "`read` belongs to a tool with `wasm`" in wrong_tool(tmp_path, "command: [x]\nread: [notes]")[0]
+
+
+def test_an_entry_needs_something_to_run(tmp_path: Path) -> None:
+    assert "has neither `command` nor `wasm`" in wrong_tool(tmp_path, "description: x")[0]
