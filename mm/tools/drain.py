@@ -89,6 +89,10 @@ class Drain:
 
     def _wait(self, now: float, deadline: float | None) -> None:
         wait = _SLICE if deadline is None else min(_SLICE, deadline - now)
+        if self._pidfd is None and self.all_read and not self._unsent:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(wait)
+            return
         for key, _ in self._selector.select(wait):
             key.data(key.fileobj)
         if self._last_line:
