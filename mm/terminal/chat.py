@@ -19,7 +19,7 @@ from mm.terminal.display import TurnDisplay
 from mm.terminal.line_person import LineDesk
 from mm.terminal.mentions import insert_files, labelled_block
 from mm.terminal.message_line import MessageLine
-from mm.terminal.modes import quiet, restored
+from mm.terminal.modes import quiet
 from mm.terminal.screen import Screen
 from mm.terminal.status import status_line
 from mm.terminal.voice import ScreenVoice
@@ -54,9 +54,10 @@ class ChatTerminal:
 def run_chat(agent: ChatAgent, terminal: ChatTerminal, *, first: str = "") -> ExitCode:
     """Chat until the person leaves. `first` is sent at once, as if it had been typed.
 
-    The terminal's modes are put back on every way out.
+    From the first prompt on the terminal is quiet between prompts, so that keys wait for the next one unchanged,
+    whenever they are typed. Its modes are put back on every way out.
     """
-    with restored(terminal.descriptor):
+    with quiet(terminal.descriptor):
         return _Conversation(agent, terminal, first).run()
 
 
@@ -145,7 +146,7 @@ class _Conversation:
     def _answer(self, prompt: str) -> None:
         """One turn. Keys typed meanwhile wait for the next message."""
         self._terminal.screen.print([""])
-        with quiet(self._terminal.descriptor), self._terminal.display.showing():
+        with self._terminal.display.showing():
             end = self._agent.turn(prompt)
         self._show_end(end)
 

@@ -13,7 +13,6 @@ from mm.terminal.palette import Palette
 from mm.visible import make_visible_line
 
 _NO = ("", "n", "no", "\x1b")
-_MORE_ROOM = 12  # lines that the keys and the answer need below the last page
 
 
 class Desk(Protocol):
@@ -131,14 +130,13 @@ def _show_question(desk: Desk, request: ConsentRequest, *, whole: bool) -> bool:
     width, height = desk.size()
     lines = ["", *consent_lines(request, width, whole=whole, palette=desk.palette)]
     keys = ["", *key_lines(request, width, desk.palette)]
-    page = max(height - 2, 5)
-    first = 0
-    while len(lines) - first + _MORE_ROOM > height and len(lines) - first > page:
-        desk.show(lines[first : first + page])
-        first += page
-        reply = desk.ask(f"{count(len(lines) - first, 'more line')}. Enter: go on, n: no > ")
+    last_page = max(height - len(keys) - 1, 3)
+    while len(lines) > last_page:
+        page = min(height - 2, len(lines) - 1)
+        desk.show(lines[:page])
+        lines = lines[page:]
+        reply = desk.ask(f"{count(len(lines), 'more line')}. Enter: go on, n: no > ")
         if reply is None or reply.strip().lower() in ("n", "no", "\x1b"):
             return False
-    desk.show(lines[first:])
-    desk.show(keys)
+    desk.show([*lines, *keys])
     return True

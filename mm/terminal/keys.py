@@ -100,8 +100,13 @@ def _send(buffer: Buffer) -> None:
 
 
 def _more_is_coming(event: KeyPressEvent) -> bool:
-    """Whether keys are already there behind this one: nobody types that fast."""
+    """Whether keys are already there behind this one: nobody types that fast.
+
+    While the terminal still owes an answer to "where is the cursor", what can be read may be that answer.
+    """
     if any(press.key is not Keys.CPRResponse for press in event.key_processor.input_queue):
         return True
+    if event.app.renderer.waiting_for_cpr:
+        return False
     readable, _, _ = select.select([event.app.input.fileno()], [], [], _NEXT_KEY)
     return bool(readable)

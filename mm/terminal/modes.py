@@ -12,16 +12,6 @@ _INPUT_FLAGS, _LOCAL_FLAGS, _CHARACTERS = 0, 3, 6
 
 
 @contextlib.contextmanager
-def restored(descriptor: int) -> Iterator[None]:
-    """Put the terminal's modes back on the way out, exceptions included. No terminal: nothing to do."""
-    before = _modes(descriptor)
-    try:
-        yield
-    finally:
-        _set(descriptor, before)
-
-
-@contextlib.contextmanager
 def quiet(descriptor: int) -> Iterator[None]:
     """Keys are kept for the next prompt and not echoed; Ctrl-C still is a signal.
 

@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Iterator
 
 from mm.interrupt import Interrupt
-from mm.terminal.modes import cooked, restored
+from mm.terminal.modes import cooked
 
 _LARGEST = 30_000  # characters that go to the model
 
@@ -19,7 +19,7 @@ def run_on_terminal(command: str, descriptor: int) -> int:
 
     Ctrl-C goes to that group alone, and editors and pagers work.
     """
-    with restored(descriptor), cooked(descriptor):
+    with cooked(descriptor):
         child = subprocess.Popen(command, shell=True, process_group=0)
         with _in_front(child.pid, descriptor):
             return _wait(child)

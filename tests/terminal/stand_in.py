@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from mm.agent import TurnEnd
-from mm.dispatch.person import ConsentRequest, Decision
+from mm.dispatch.person import ConsentRequest
 from mm.errors import ExitCode, MMError
 from mm.events import (
     CallEnded,
@@ -155,9 +154,15 @@ class StandIn:
 
     def do_ask(self, prompt: str) -> TurnEnd:
         rest = prompt.split()[1:]
-        request = ConsentRequest(tool(), {"version": "1.4.2"}, plan("./release.sh", *rest, text="a\n" * 30), "`release` is in `ask`")
+        what = plan("./release.sh", *rest, text="a\n" * 30)
+        request = ConsentRequest(tool(), {"version": "1.4.2"}, what, "`release` is in `ask`")
         answer = self.terminal.person.decide(request)
         return self.say(f"decision={answer.decision.name} reason={answer.reason!r} arguments={answer.arguments!r}")
+
+    def do_late(self, prompt: str) -> TurnEnd:
+        self.emit(TextShown("working"))
+        self.wait(0.4)
+        return self.do_ask(prompt)
 
     def do_askevil(self, prompt: str) -> TurnEnd:
         request = ConsentRequest(tool("re\x1b[2Jlease"), {}, plan("./x", HOSTILE, " " * 300 + "rm -rf", ""), HOSTILE)
@@ -234,7 +239,11 @@ class StandIn:
         return file or Path("session.md")
 
 
+def main() -> int:
+    """Chat with the stand-in until the person leaves."""
+    agent = StandIn()
+    return run_chat(agent, agent.terminal)
+
+
 if __name__ == "__main__":
-    assert Decision.YES and threading.current_thread() is threading.main_thread()
-    stand_in = StandIn()
-    sys.exit(run_chat(stand_in, stand_in.terminal))
+    sys.exit(main())

@@ -1,0 +1,310 @@
+"""The chat in a real terminal, with a stand-in for the agent."""
+
+from __future__ import annotations
+
+import os
+import signal
+import termios
+from pathlib import Path
+
+from tests.terminal import stand_in
+from tests.terminal.pty import chat, terminal
+
+
+def test_a_message_is_sent_with_enter_and_its_answer_is_shown(tmp_path: Path) -> None:
+    with chat(tmp_path) as it:
+        it.say("hello there")
+        it.wait_for("You said: 'hello there'")
+        it.wait_for("1,234 of 32,768 tokens (4%)")
+
+
+def test_ctrl_j_and_alt_enter_break_the_line(tmp_path: Path) -> None:
+    with chat(tmp_path) as it:
+        it.type("one")
+        it.type("\n")
+        it.type("two")
+        it.type("\x1b\r")
+        it.wait_for("two")
+        it.say("three")
+        it.wait_for(r"You said: 'one\ntwo\nthree'")
+
+
+def test_a_bracketed_paste_never_sends_and_its_control_characters_are_dropped(tmp_path: Path) -> None:
+    """(C113)"""
+    with chat(tmp_path) as it:
+        it.type("\x1b[200~first\r\nsecond\x07\x1b[31m\rthird\r\n\x1b[201~")
+        it.wait_for("third")
+        it.type("!")
+        it.type("\r")
+        it.wait_for(r"You said: 'first\nsecond[31m\nthird\n!'")
+
+
+def test_a_paste_without_brackets_is_one_message(tmp_path: Path) -> None:
+    """(C113)"""
+    lines = [f"pasted {number}" for number in range(1, 201)]
+    with chat(tmp_path) as it:
+        it.type("\r".join(lines))
+        it.wait_for("pasted 200")
+        it.type("\r")
+        it.wait_for(r"You said: 'pasted 1\npasted 2\n")
+        it.wait_for(r"pasted 200'")
+
+
+def test_the_end_of_a_paste_inside_a_paste_does_not_send_the_rest_line_by_line(tmp_path: Path) -> None:
+    """A real terminal takes that mark out of a paste (C113)."""
+    with chat(tmp_path) as it:
+        it.type("\x1b[200~harmless\x1b[201~\r!rm -rf x\rmore\x1b[201~")
+        it.wait_for("more")
+        it.type("\r")
+        it.wait_for(r"You said: 'harmless\n!rm -rf x\nmore")
+
+
+def test_ctrl_c_cancels_the_turn_and_the_next_message_is_answered(tmp_path: Path) -> None:
+    with chat(tmp_path) as it:
+        it.say("slow")
+        it.wait_for("Half an answer")
+        it.type("\x03")
+        it.wait_for("Interrupted.")
+        it.say("still there?")
+        it.wait_for("You said: 'still there?'")
+
+
+def test_ctrl_c_reaches_a_running_tool_through_the_stop_event(tmp_path: Path) -> None:
+    """(C75)"""
+    with chat(tmp_path) as it:
+        it.say("tool")
+        it.wait_for("sleep 60")
+        it.type("\x03")
+        it.wait_for("interrupted")
+        it.wait_for("Interrupted.")
+
+
+def test_ctrl_c_clears_a_line_and_twice_on_an_empty_one_leaves(tmp_path: Path) -> None:
+    with chat(tmp_path) as it:
+        it.type("half a thought")
+        it.wait_for("thought")
+        it.type("\x03")
+        it.say("new")
+        it.wait_for("You said: 'new'")
+        it.wait_for("local:stand-in")
+        it.type("\x03")
+        it.wait_for("Ctrl-C again, or Ctrl-D, leaves.")
+        it.wait_for("local:stand-in")
+        it.type("\x03")
+        assert it.end() == 0
+
+
+def test_ctrl_d_leaves_and_the_terminal_is_as_it_was(tmp_path: Path) -> None:
+    with chat(tmp_path) as it:
+        it.type("\x04")
+        assert it.end() == 0
+        assert "\x1b[?2004h" not in it.seen.rpartition("\x1b[?2004l")[2]
+        modes = termios.tcgetattr(it.descriptor)
+        assert modes[3] & termios.ECHO and modes[3] & termios.ICANON and modes[0] & termios.ICRNL
+
+
+def test_a_bug_leaves_the_terminal_as_it_was(tmp_path: Path) -> None:
+    with chat(tmp_path) as it:
+        it.say("crash")
+        it.wait_for("ZeroDivisionError: a bug in mm")
+        assert it.end() == 1
+        modes = termios.tcgetattr(it.descriptor)
+        assert modes[3] & termios.ECHO and modes[3] & termios.ICANON and modes[0] & termios.ICRNL
+        assert "\x1b[?25h" in it.seen.rpartition("\x1b[?25l")[2]
+
+
+def test_a_signal_to_end_leaves_with_its_own_exit_code(tmp_path: Path) -> None:
+    for message, awaited in (("", ""), ("slow", "Half an answer")):
+        with chat(tmp_path) as it:
+            if message:
+                it.say(message)
+                it.wait_for(awaited)
+            os.kill(it.process, signal.SIGTERM)
+            assert it.end() == 143
+
+
+def test_what_is_typed_during_a_turn_waits_for_the_next_prompt(tmp_path: Path) -> None:
+    with chat(tmp_path, WORK="0.5") as it:
+        it.say("work")
+        it.wait_for("status")
+        it.say("typed early")
+        before = it.wait_for("Done.")
+        assert "typed early" not in before
+        it.wait_for("You said: 'typed early'")
+
+
+def test_a_long_output_is_a_few_lines_and_a_failure_says_so(tmp_path: Path) -> None:
+    with chat(tmp_path) as it:
+        it.say("work")
+        shown = it.wait_for("Done.")
+        assert "✓ release ./release.sh 1.4.2 --channel=stable  20,000 lines · 0.4 s" in shown
+        assert "… 19,997 more lines" in shown and "row 50" not in shown
+        assert "✗ status  failed · 0.4 s" in shown and "│ no server" in shown
+        assert "│ 100 %" in shown  # while it ran
+
+
+def test_no_escape_of_a_model_or_a_tool_reaches_the_terminal(tmp_path: Path) -> None:
+    """(C72)"""
+    with chat(tmp_path) as it:
+        it.say("hostile")
+        it.wait_for("entity")
+        it.say("askevil")
+        it.wait_for("… >")
+        it.say("n")
+        it.wait_for("why not?")
+        it.type("\r")
+        it.wait_for("decision=NO")
+        for forbidden in ("\x1b]", "\x1b[2J", "\x9b", "\u202e", "\x07"):
+            assert forbidden not in it.seen
+        assert r"\x1b]52;c;ZXZpbA==\x07" in it.seen
+
+
+def test_a_slash_command_is_never_sent_and_an_unknown_one_names_the_nearest(tmp_path: Path) -> None:
+    with chat(tmp_path) as it:
+        it.say("/toolz")
+        it.wait_for("There is no command /toolz.")
+        it.wait_for("Did you mean /tools?")
+        it.wait_for("local:stand-in")
+        it.say("/tools")
+        it.wait_for("Publish a release of the project.")
+        it.say("/retry")
+        it.wait_for("There is nothing to ask again.")
+
+
+def test_slash_commands_change_what_the_chat_runs_with(tmp_path: Path) -> None:
+    with chat(tmp_path) as it:
+        it.say("/yolo")
+        it.wait_for("yolo is on")
+        it.wait_for("yolo: nothing asks")
+        it.say("/yolo off")
+        it.wait_for("yolo is off")
+        it.say("/model wrong")
+        it.wait_for("`wrong` is no model.")
+        it.wait_for("Write provider:name.")
+        it.say("/model ollama:qwen3")
+        it.wait_for("The model is ollama:qwen3.")
+        it.say("/cost")
+        it.wait_for("5,000 tokens")
+        it.say("/resume s-1")
+        it.wait_for("What about boats?")
+        it.wait_for("They float.")
+        it.say("/export notes.md")
+        it.wait_for("Written to notes.md.")
+        it.say("/exit")
+        assert it.end() == 0
+
+
+def test_undo_brings_the_prompt_back_into_the_line(tmp_path: Path) -> None:
+    with chat(tmp_path) as it:
+        it.say("first try")
+        it.wait_for("You said: 'first try'")
+        it.wait_for("local:stand-in")
+        it.say("/undo")
+        it.wait_for("Took back the last exchange.")
+        it.wait_for("first try")
+        it.say(" again")
+        it.wait_for("You said: 'first try again'")
+
+
+def test_a_resumed_session_shows_its_last_exchange(tmp_path: Path) -> None:
+    with terminal(stand_in.main, tmp_path, RESUMED="1") as it:
+        it.wait_for("› What about boats?")
+        it.wait_for("They float.")
+
+
+def test_a_mentioned_file_goes_under_the_message(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("boats float\n")
+    with chat(tmp_path) as it:
+        it.say("read @notes.txt")
+        it.wait_for(r"Content of notes.txt:\ntxt\nboats float\n")
+        it.wait_for("local:stand-in")
+        it.say("read @nots.txt")
+        it.wait_for("There is no file `nots.txt`.")
+        it.wait_for("Nothing was sent.")
+        it.wait_for("read @nots.txt")
+
+
+def test_tab_completes_commands_and_files(tmp_path: Path) -> None:
+    (tmp_path / "chapter one.txt").write_text("x")
+    with chat(tmp_path) as it:
+        it.type("/perm")
+        it.wait_for("what is allowed, asked and denied")
+        it.type("\t")
+        it.type("\r")
+        it.type("\r")
+        it.wait_for("allow: status")
+        it.type("see @chap")
+        it.wait_for("chapter one.txt")
+        it.type("\t")
+        it.wait_for('"chapter one.txt')
+
+
+def test_an_own_command_has_the_terminal_and_ctrl_c_ends_it_alone(tmp_path: Path) -> None:
+    with chat(tmp_path) as it:
+        it.say("!test -t 0 && echo on a $((1 + 1)) terminal")
+        it.wait_for("on a 2 terminal")
+        it.wait_for("local:stand-in")
+        it.say("!echo started $((1 + 2)); sleep 60")
+        it.wait_for("started 3")
+        it.type("\x03")
+        it.wait_for("exit code: -2")
+        it.say("next")
+        it.wait_for("You said: 'next'")
+
+
+def test_the_output_of_a_shared_own_command_goes_with_the_next_message(tmp_path: Path) -> None:
+    with chat(tmp_path) as it:
+        it.say("!!printf 'shared\\033[31m'")
+        it.wait_for("The output goes to the model with your next message.")
+        it.say("why?")
+        it.wait_for("(exit code 0). Its output:")
+
+
+def test_history_is_kept_private_and_found_again(tmp_path: Path) -> None:
+    with chat(tmp_path) as it:
+        it.say("remember the boats")
+        it.wait_for("You said")
+    history = tmp_path / "data" / "chat_history"
+    assert history.stat().st_mode & 0o777 == 0o600
+    with chat(tmp_path) as it:
+        it.type("\x12")
+        it.type("boa")
+        it.wait_for("remember the boats")
+        it.type("\r")
+        it.type("\r")
+        it.wait_for("You said: 'remember the boats'")
+
+
+def test_a_message_can_be_written_in_an_editor(tmp_path: Path) -> None:
+    editor = tmp_path / "editor.sh"
+    editor.write_text('#!/bin/sh\necho "from the editor" > "$1"\n')
+    editor.chmod(0o755)
+    with chat(tmp_path, VISUAL=str(editor)) as it:
+        it.type("\x18\x05")
+        it.wait_for("from the editor")
+        it.type("\r")
+        it.wait_for("You said: 'from the editor'")
+
+
+def test_a_dumb_terminal_gets_text_as_it_comes_and_no_cursor_movement(tmp_path: Path) -> None:
+    with chat(tmp_path, TERM="dumb") as it:
+        it.type("markdown\n")
+        shown = it.wait_for("The end.")
+        assert "| a.md | 1,204 | boats |" in shown and "**three**" in shown
+        it.wait_for("> ")
+        it.type("ask x\n")
+        it.wait_for("… > ")
+        it.type("y\n")
+        it.wait_for("decision=YES")
+        it.wait_for("> ")
+        it.type("\x04")
+        assert it.end() == 0
+        assert "\x1b" not in it.seen
+
+
+def test_no_color_keeps_the_layout_and_drops_the_colours(tmp_path: Path) -> None:
+    with chat(tmp_path, NO_COLOR="1", columns=40) as it:
+        it.say("markdown")
+        shown = it.wait_for("The end.")
+        assert "planes and what is said" in shown
+        assert "\x1b[36m" not in it.seen and "\x1b[32m" not in it.seen
