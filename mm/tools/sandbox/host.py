@@ -44,14 +44,14 @@ class Guest:
         self.cut: Cut | None = None
         self.exit_code: int | None = None
         self.clock_start = 0  # nanoseconds of this machine's monotonic clock
-        self.awake = threading.Event()
+        self.ended = threading.Event()
         self._engine = engine
 
     def end(self, cut: Cut) -> None:
         """Make the guest stop at its next instruction that looks at the epoch. May be called again."""
         self.cut = self.cut or cut
         self._engine.increment_epoch()
-        self.awake.set()
+        self.ended.set()
 
 
 _running = threading.local()
@@ -141,7 +141,7 @@ def _poll(memory: Memory, access: Caller, source: int, target: int, count: int, 
         return _FAULT
     guest: Guest = _running.guest
     wanted = read_subscriptions(bytes(memory.read(access, source, ends[0])), guest.clock_start)
-    due: list[Subscription] = wait_for(wanted, guest.awake)
+    due: list[Subscription] = wait_for(wanted, guest.ended)
     if not due:
         return None
     memory.write(access, b"".join(one.event() for one in due), target)

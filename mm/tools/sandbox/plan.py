@@ -91,7 +91,7 @@ def _shown(what: WasmPlan) -> tuple[Shown, ...]:
     grants = tuple(_grant_in_words(grant) for grant in what.grants) or ("no folder at all",)
     limits = f"{what.timeout:g} s, {what.memory / 2**20:g} MiB of memory, no network, no environment"
     return (
-        Shown("module", Look.PATH, (str(what.module),)),
+        Shown("module", Look.PATH, (str(what.module.resolve()),)),
         Shown("may use", Look.GRANT, grants),
         Shown("limits", Look.TEXT, (limits,)),
         Shown("stdin", Look.STDIN, (what.stdin.decode("utf-8"),)),

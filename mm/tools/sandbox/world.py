@@ -47,7 +47,7 @@ class OutputPipe:
 def open_world(store: Store, plan: WasmPlan, stdout: OutputPipe, stderr: OutputPipe) -> int:
     """Give `store` its world, and close the writing ends. Returns where the guest's monotonic clock has its zero.
 
-    Raises ModuleError if a granted folder cannot be opened.
+    Raises ModuleError if a granted folder, or a pipe by its path, cannot be opened.
     """
     with WasiConfig() as config:
         config.argv = [plan.name]
@@ -55,8 +55,11 @@ def open_world(store: Store, plan: WasmPlan, stdout: OutputPipe, stderr: OutputP
         ffi.wasi_config_set_stdin_bytes(config.ptr(), ffi.bytes_to_capi(plan.stdin))
         for grant in plan.grants:
             _preopen(config, grant)
-        config.stdout_file = stdout.path
-        config.stderr_file = stderr.path
+        try:
+            config.stdout_file = stdout.path
+            config.stderr_file = stderr.path
+        except WasmtimeError as error:
+            raise ModuleError(f"has nowhere to write to: `{stdout.path}` cannot be opened") from error
         store.set_wasi(config)
     stdout.close_writer()
     stderr.close_writer()
