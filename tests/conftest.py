@@ -1,0 +1,20 @@
+"""What holds for every test: a home of its own, and a bound on memory, so that a runaway test fails by itself."""
+
+from __future__ import annotations
+
+import resource
+from pathlib import Path
+
+import pytest
+
+MEMORY = 4 * 1024**3  # bytes of data; reserved address space, which wasmtime takes a lot of, does not count
+
+
+def pytest_configure() -> None:
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test reads or writes what the user has: sessions, trust, permissions, caches."""
+    monkeypatch.setenv("MM_HOME", str(tmp_path / "mm-home"))
