@@ -53,7 +53,7 @@ def resolve(
     wanted = override or environ.get("MM_MODEL", "").strip()
     if wanted:
         source = "`-m`" if override else "`MM_MODEL`"
-        chosen = _overridden(config, parse(wanted, source))
+        chosen = _overridden(config, parse(wanted, source, own=config.provider if config else ""))
     else:
         chosen = _anchored(config, folder) if config is not None else DEFAULT
     if chosen.provider not in PROVIDERS and not chosen.base_url:
@@ -68,12 +68,12 @@ def create(config: ModelConfig) -> Model:
     return made
 
 
-def parse(text: str, source: str) -> ModelConfig:
-    """`provider:model` as the user wrote it. `source` names where, for the error."""
+def parse(text: str, source: str, *, own: str = "") -> ModelConfig:
+    """`provider:model` as the user wrote it; `source` names where, for the error. `own` is one more known provider."""
     provider, colon, name = text.strip().partition(":")
     if not colon and _LOCAL_NAMES.match(provider):
         return ModelConfig("local", provider)
-    if provider not in PROVIDERS:
+    if provider not in (*PROVIDERS, own or DEFAULT.provider):
         raise _unknown(provider, text.strip(), source)
     if not name.strip():
         raise UsageError(f"{source} names no model: `{text}`.", f"Write `{provider}:MODEL`.")
@@ -148,6 +148,6 @@ def _with_key(config: ModelConfig, environ: Mapping[str, str]) -> ModelConfig:
 
 def _unknown(provider: str, text: str, source: str) -> UsageError:
     known = ", ".join(f"`{name}:`" for name in PROVIDERS if name != "scripted")
-    near = difflib.get_close_matches(provider.lower(), PROVIDERS, n=1)
+    near = difflib.get_close_matches(provider.lower(), PROVIDERS, n=1, cutoff=0.75)
     hint = f"Did you mean `{near[0]}:{text.partition(':')[2] or 'MODEL'}`?" if near else f"Such as `ollama:{text}`."
     return UsageError(f"{source}: `{provider}` is not a provider; known are {known}.", hint)

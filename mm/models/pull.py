@@ -129,7 +129,7 @@ def _download(client: httpx.Client, url: str, weights: Weights, file: BinaryIO, 
             raise SourceError("The model hub sent another range than it was asked for.")
         elif response.status_code not in (200, 206):
             raise SourceError(f"The model hub answered {response.status_code}.")
-        for data in response.iter_bytes(_CHUNK):
+        for data in response.iter_bytes():
             if file.tell() + len(data) > weights.bytes:
                 raise SourceError("The model hub sent more than the pinned size.")
             file.write(data)
