@@ -153,6 +153,8 @@ class Conversion:
             if self._schema.is_valid(text, position):
                 repair = Repair(path, number, text, Rank.NUMBER_AS_TEXT)
                 return Readings((Reading(text, Rank.NUMBER_AS_TEXT, (repair,)),), text)
+            if not self._schema.types(position) & {"integer", "number"}:
+                return Readings((), text)
         return Readings((), number)
 
     def _literal(self, number: int | float, path: Tokens, source: Source | None) -> str:
@@ -215,7 +217,7 @@ class Conversion:
         rank, repairs = Rank.KEPT, list[Repair]()
         for index, item in enumerate(value):
             place = path if wrapping else (*path, index)
-            result = self._read(item, first[index] if index < length else rest, place, source)
+            result = self._read(item, first[index] if index < length else rest, place, source, wrap=not wrapping)
             reading = result.found[0] if len(result.found) == 1 else Reading(result.attempt)
             items.append(reading.value)
             rank = max(rank, reading.rank)

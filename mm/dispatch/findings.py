@@ -90,7 +90,12 @@ class _Teller:
         return path_text(self._schema.names.path((*path, key)))
 
     def _sent_at(self, path: Tokens) -> str:
-        return brief(self._value_at(path))
+        """What was sent at a path; of what was inside a text, the value that was read from it."""
+        found, node = _follow(self._sent, path)
+        if not found:
+            found, inner = _follow(self._attempt, path)
+            node = inner if found else node
+        return brief(node)
 
     def _tell(self, error: Any) -> Iterator[tuple[Tokens, str]]:
         path = tuple(error.instance_path)
@@ -154,21 +159,21 @@ class _Teller:
 
     def _advice(self, path: Tokens, error: Any) -> str:
         reason = self._conversion.undecodable.get(path)
-        sent = self._value_at(path)
+        _, sent = _follow(self._sent, path)
         if reason:
-            return f" As JSON, the text {reason}."
+            return f" That text {reason}."
         types = error.kind.as_dict().get("types") or []
         return advice(sent, types) if error.kind.name == "type" else ""
 
-    def _value_at(self, path: Tokens) -> JSON:
-        """What was sent at a path, or the nearest value around it that was: what is inside a text has no path."""
-        node: JSON = self._sent
-        for token in path:
-            try:
-                node = node[token]
-            except (KeyError, IndexError, TypeError):
-                break
-        return node
+
+def _follow(value: JSON, path: Tokens) -> tuple[bool, JSON]:
+    """The value at a path and True, or the nearest value around it and False."""
+    for token in path:
+        try:
+            value = value[token]
+        except (KeyError, IndexError, TypeError):
+            return False, value
+    return True, value
 
 
 def wanted_words(keyword: str, details: dict[str, Any]) -> str:

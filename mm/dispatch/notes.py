@@ -26,7 +26,8 @@ def _line(repair: Repair, names: WireNames) -> str:
     name = path_text(names.path(repair.path))
     if repair.rank is Rank.LEFT_OUT:
         return f"left out {name}=null"
-    return f"took {name}={brief(repair.sent)} as {brief(repair.taken)}"
+    sent = repair.taken if repair.rank is Rank.NUMBER_AS_TEXT else brief(repair.sent)
+    return f"took {name}={sent} as {brief(repair.taken)}"
 
 
 def path_text(path: Iterable[str | int] | Tokens) -> str:

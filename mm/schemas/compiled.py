@@ -22,6 +22,7 @@ Way = tuple[str, ...]
 
 ROOT: Position = ("#",)
 MAX_WAYS = 64
+MAX_STEPS = 100
 _UNIONS = ("anyOf", "oneOf")
 _NUMBERS = frozenset(("number", "integer"))
 
@@ -40,6 +41,7 @@ class CompiledSchema:
         self.problems = mended.problems
         self._dialect = mended.dialect
         self._ways: dict[Position, tuple[Way, ...]] = {}
+        self._expansions: dict[str, list[Way]] = {}
         self._types: dict[Position, frozenset[str]] = {}
 
     @cached_property
@@ -91,37 +93,42 @@ class CompiledSchema:
             self._ways[position] = tuple(ways)
         return self._ways[position]
 
-    def _expanded(self, place: str) -> list[Way]:
+    def _expanded(self, place: str, depth: int = 0) -> list[Way]:
+        """The ways of one subschema. Beyond MAX_STEPS of references and unions nothing more is known of it."""
+        if place not in self._expansions:
+            self._expansions[place] = self._expand(place, depth + 1) if depth < MAX_STEPS else [()]
+        return self._expansions[place]
+
+    def _expand(self, place: str, depth: int) -> list[Way]:
         schema = self.schemas[place]
         if not isinstance(schema, dict):
             return [()] if schema else []
         ways: list[Way] = [()]
         if "$ref" in schema:
-            ways = self._expanded(pointer(find(self.document, schema["$ref"])))
+            ways = self._expanded(pointer(find(self.document, schema["$ref"])), depth)
             if self._dialect.is_old:
                 return ways
         ways = _combined(ways, [(place,)])
         for index in range(len(schema.get("allOf", ()))):
-            ways = _combined(ways, self._expanded(f"{place}/allOf/{index}"))
+            ways = _combined(ways, self._expanded(f"{place}/allOf/{index}", depth))
         for keyword in _UNIONS:
             if keyword in schema:
-                inner = [self._expanded(f"{place}/{keyword}/{index}") for index in range(len(schema[keyword]))]
+                inner = [self._expanded(f"{place}/{keyword}/{index}", depth) for index in range(len(schema[keyword]))]
                 ways = _combined(ways, [way for alternative in inner for way in alternative])
-        for alternatives in self._conditions(place, schema):
+        for alternatives in self._conditions(place, schema, depth):
             ways = _combined(ways, alternatives)
         return ways
 
-    def _conditions(self, place: str, schema: dict[str, JSON]) -> list[list[Way]]:
+    def _conditions(self, place: str, schema: dict[str, JSON], depth: int) -> list[list[Way]]:
         """What may or may not apply: `then` and `else` are two alternatives, a dependent schema and none likewise."""
         conditions = []
         if "if" in schema and ("then" in schema or "else" in schema):
-            yes: list[Way] = self._expanded(f"{place}/then") if "then" in schema else [()]
-            no: list[Way] = self._expanded(f"{place}/else") if "else" in schema else [()]
-            conditions.append(_combined(self._expanded(f"{place}/if"), yes) + no)
+            yes: list[Way] = self._expanded(f"{place}/then", depth) if "then" in schema else [()]
+            no: list[Way] = self._expanded(f"{place}/else", depth) if "else" in schema else [()]
+            conditions.append(_combined(self._expanded(f"{place}/if", depth), yes) + no)
         for name in schema.get("dependentSchemas", {}):
-            dependent = self._expanded(f"{place}/dependentSchemas/{escape(name)}")
-            dependent.append(())
-            conditions.append(dependent)
+            none: list[Way] = [()]
+            conditions.append(self._expanded(f"{place}/dependentSchemas/{escape(name)}", depth) + none)
         return conditions
 
     def types(self, position: Position) -> frozenset[str]:

@@ -30,9 +30,8 @@ def _cut(document: JSON, tokens: Tokens, keywords: list[str], *, broken: bool) -
     """Cut one returning reference; False if nothing else was said on its way round."""
     schema = _at(document, tokens)
     del schema["$ref"]
-    if any(keyword in _UNIONS for keyword in keywords):
-        schema.clear()
-        schema["not"] = {}
+    if tokens and any(keyword in _UNIONS for keyword in keywords):
+        _at(document, tokens[:-1])[tokens[-1]] = False
         return True
     if "allOf" in keywords or set(schema) - {"description", "title", "default", "$defs", "definitions"}:
         return True

@@ -11,6 +11,7 @@ from mm.schemas.engine import is_pattern
 from mm.schemas.keywords import Dialect, Tokens, dialect_of, parts
 from mm.schemas.references import BadReferenceError, find, reference
 from mm.schemas.shapes import misshapen, not_a_schema
+from mm.schemas.weight import MAX_CHAIN, MAX_WEIGHT, too_heavy
 
 MAX_DEPTH = 100
 """Containers within one another. The validator refuses deeper schemas, and no parameter list needs them."""
@@ -113,6 +114,7 @@ class _Mending:
                 self._seen.add(spot.tokens)
                 todo.extend(reversed(list(self._mend(spot))))
         self._cut_cycles()
+        self._lighten()
         if isinstance(self.root, dict) and self.dialect is not Dialect.DRAFT_2020:
             self.root["$schema"] = self.dialect.uri
 
@@ -173,6 +175,15 @@ class _Mending:
         for circle in cut_cycles(self.root, self.dialect, broken=self._broken):
             message = "this reference leads back to itself without describing anything"
             self._report((*circle, "$ref"), message, "refer to a schema that says what the value is")
+
+    def _lighten(self) -> None:
+        while (heavy := too_heavy(self.root, self.dialect)) is not None:
+            holder: JSON = self._holder
+            for token in (0, *heavy)[:-1]:
+                holder = holder[token]
+            holder[heavy[-1] if heavy else 0] = self._broken
+            message = f"over {MAX_WEIGHT:,} subschemas, or {MAX_CHAIN} references in a row, judge one value"
+            self._report(heavy, message, "refer to each schema once")
 
     def _report(self, path: Tokens, message: str, hint: str) -> None:
         self.problems.append(SchemaProblem(path, message, hint))

@@ -21,7 +21,9 @@ def kind_words(schema: CompiledSchema, position: Position, depth: int = 2) -> st
         for word in _way_kinds(schema, way, depth):
             if word not in words:
                 words.append(word)
-    return " or ".join(words) or ("any value" if schema.is_valid(None, position) else "nothing")
+    if "any value" in words:
+        return "any value"
+    return " or ".join(words) or "nothing"
 
 
 def _way_kinds(schema: CompiledSchema, way: Way, depth: int) -> list[str]:
@@ -49,17 +51,22 @@ def description(schema: CompiledSchema, position: Position) -> str:
     return ""
 
 
-def facts(schema: CompiledSchema, position: Position) -> list[str]:
-    """What a position allows beyond its types: values, bounds, patterns, default. Alternatives are joined by "or"."""
-    alternatives: list[str] = []
-    defaults: list[str] = []
-    for way in schema.ways(position):
-        told = ", ".join(_way_facts(schema, way))
-        if told not in alternatives:
-            alternatives.append(told)
-        defaults += [f"default {value_text(value)}" for value in schema.gather(way, "default")]
+def facts(schema: CompiledSchema, *positions: Position) -> list[str]:
+    """What positions allow beyond their types: values, bounds, patterns, default. Alternatives are joined by "or"."""
+    ways = [way for position in positions for way in schema.ways(position)]
+    defaults = [f"default {value_text(value)}" for way in ways for value in schema.gather(way, "default")]
+    allowed = [_allowed_values(schema, way) for way in ways]
+    if len(ways) > 1 and all(allowed):
+        values = {value_text(value): value for values in allowed for value in values}
+        return ["one of " + values_text(list(values.values())), *defaults[:1]]
+    alternatives = dict.fromkeys(", ".join(_way_facts(schema, way)) for way in ways)
     told = " or ".join(text for text in alternatives if text)
     return ([told] if told else []) + defaults[:1]
+
+
+def _allowed_values(schema: CompiledSchema, way: Way) -> list[JSON]:
+    listed = [value for values in schema.gather(way, "enum") for value in values]
+    return listed + schema.gather(way, "const")
 
 
 def _way_facts(schema: CompiledSchema, way: Way) -> list[str]:
