@@ -88,7 +88,10 @@ def _plain(name: str) -> str:
 def _skill_files(folder: Path, warnings: list[str], above: frozenset[Path], depth: int) -> Iterator[Path]:
     """The SKILL.md of this folder, else those of the folders in it. Links to folders are followed, but in no circle."""
     resolved = folder.resolve()
-    if resolved in above or depth > _DEEPEST:
+    if resolved in above:
+        return
+    if depth > _DEEPEST:
+        warnings.append(f"`{folder}`: lies more than {_DEEPEST} folders deep, so no skill was looked for in it.")
         return
     try:
         names = sorted(path.name for path in folder.iterdir())

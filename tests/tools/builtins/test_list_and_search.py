@@ -15,6 +15,7 @@ from mm.messages import Outcome
 from mm.tools.builtins.files import file_tools
 from mm.tools.builtins.globs import Glob
 from mm.tools.builtins.search import search_files_tool
+from mm.tools.builtins.walk import Passed, walk
 from mm.tools.places import Places
 from mm.tools.spec import Need
 
@@ -96,6 +97,24 @@ def test_links_are_not_followed_when_walking(calls: Calls, work: Path) -> None:
     (work / "src" / "circle").symlink_to("..")
     assert "secret.txt (" not in calls.text("list_files", depth=20)
     assert "secret" not in calls.text("search_files", pattern="Hello")
+
+
+def test_a_folder_that_becomes_a_link_during_a_walk_is_not_entered(work: Path) -> None:
+    """(C78)"""
+    (work.parent / "outside").mkdir()
+    (work.parent / "outside" / "secret.txt").write_text("secret")
+    root = os.open(work, os.O_RDONLY)
+    passed = Passed()
+    names = []
+    for entry in walk(root, 5, passed):
+        names.append(entry.path)
+        if entry.path == "src":
+            (work / "src").rename(work / "old")
+            (work / "src").symlink_to("../outside")
+    os.close(root)
+    assert "src" in names
+    assert not any("secret" in name for name in names)
+    assert passed.unreadable == 1
 
 
 def test_a_folder_outside_is_asked_about(calls: Calls, work: Path) -> None:

@@ -118,6 +118,15 @@ def test_a_skill_in_a_folder_in_a_folder_is_found(tmp_path: Path) -> None:
     assert warnings == []
 
 
+def test_a_skill_that_lies_too_deep_is_warned_about(tmp_path: Path) -> None:
+    make(tmp_path / "skills" / "1" / "2" / "3" / "4")
+    make(tmp_path / "skills" / "a" / "b" / "c" / "d" / "e", GOOD.replace("release", "deep"))
+    skills, warnings = load_skills([tmp_path / "skills"])
+    assert [skill.name for skill in skills] == ["release"]
+    assert len(warnings) == 1
+    assert str(tmp_path / "skills/a/b/c/d/e") in warnings[0]
+
+
 def test_two_skills_of_one_name_are_warned_about(tmp_path: Path) -> None:
     make(tmp_path / "skills" / "a")
     make(tmp_path / "skills" / "b", GOOD.replace("How to", "Another way to"))
