@@ -280,3 +280,10 @@ def test_turns_without_an_answer_do_not_break_the_alternation() -> None:
     history.add_reply("")
     history.add_reply("answer")
     assert history.messages() == [Message(Role.USER, "first\n\nsecond"), Message(Role.ASSISTANT, "answer")]
+
+
+def test_an_answer_that_says_nothing_is_not_sent() -> None:
+    history = History()
+    history.add_user("hello")
+    history.add_reply(" ")
+    assert history.messages() == [Message(Role.USER, "hello")]

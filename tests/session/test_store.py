@@ -12,6 +12,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -416,6 +417,15 @@ def test_a_search_wants_all_words_and_falls_back_to_any(path: Path) -> None:
     assert search(store, '"question first"') == []
     assert [hit.snippet for hit in search(store, "quest*")] == ["first question"]
     assert search(store, "answer", without=search(store, "answer")[0].session_id) == []
+
+
+def test_a_result_is_written_over_a_started_call_and_over_nothing_else(path: Path) -> None:
+    small_session(path)
+    store = Store(path)
+    session = store.sessions()[0]
+    ended = next(record for record in store.records(session.id)[0] if record.call_id)
+    store.end_call(replace(ended, content="something else", outcome=Outcome.INTERRUPTED))
+    assert next(record for record in store.records(session.id)[0] if record.call_id) == ended
 
 
 def test_the_result_of_a_call_is_found(path: Path) -> None:
