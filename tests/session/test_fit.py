@@ -99,7 +99,7 @@ def test_a_note_of_mm_is_never_taken_for_the_prompt() -> None:
     history.add_user("the real task")
     history.add_reply("I would call x")
     history.add_user("Send the call alone.", note=True)
-    fitted = cut([SYSTEM, *history.messages()], 100)
+    fitted = cut([SYSTEM, *history.messages()], 75)
     assert "the real task" in text(fitted.messages)
 
 
