@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from mm import folders
+from mm.config.expand import expand, expand_home
 from mm.config.schema import Config
 from mm.errors import MMError
 
@@ -74,7 +75,7 @@ def _real(file: Path) -> Path:
 def _digests(config: Config) -> dict[str, str]:
     return {
         "the agent file": config.digest,
-        "its skills": _digest(_files_below(config.skills)),
+        "its skills": _digest(_files_below(_expanded(config, str(path)) for path in config.skills)),
         "its hooks": _digest(_hook_files(config)),
     }
 
@@ -83,9 +84,14 @@ def _hook_files(config: Config) -> Iterator[Path]:
     """The programs of hooks that are written with a slash, and the scripts that they are given."""
     for hook in config.hooks:
         if "/" in hook.command[0]:
-            yield Path(hook.command[0])
+            yield _expanded(config, hook.command[0])
         for text in hook.command[1:]:
             yield from (start / text for start in (config.folder, Path.cwd()) if _is_file(start / text))
+
+
+def _expanded(config: Config, path: str) -> Path:
+    """The path itself, also where `config` is a preview, which keeps `~` and `${VAR}` as written."""
+    return config.folder / expand_home(expand(path, os.environ).text, os.environ)
 
 
 def _files_below(roots: Iterable[Path]) -> Iterator[Path]:

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path
 
 import pytest
 
-from mm.config.load import load
+from mm.config.load import load, preview
 from mm.config.schema import Config
 from mm.config.summary import summary
 from mm.config.trust import changed_since, is_trusted, trust
@@ -85,6 +86,23 @@ def test_what_is_trusted_is_what_was_read_and_not_what_stands_there_later(file: 
     file.write_text("yolo: true\n")
     trust(read)
     assert not is_trusted(config(file))
+
+
+def test_a_preview_and_the_file_itself_are_trusted_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("WHERE", str(tmp_path / "else"))
+    for name in ("skills", "else"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "else/check.py").write_text("pass\n")
+    (tmp_path / "project").mkdir()
+    text = 'skills: [~/skills]\nhooks: {preToolCall: [{command: ["${WHERE}/check.py"]}]}\n'
+    path = write(tmp_path / "project", text)
+    trust(load(path, environ=os.environ))
+    assert is_trusted(preview(path))
+    (tmp_path / "skills/SKILL.md").write_text("new")
+    assert changed_since(preview(path)) == ("its skills",)
+    (tmp_path / "else/check.py").write_text("changed")
+    assert changed_since(preview(path)) == ("its skills", "its hooks")
 
 
 def test_a_copy_elsewhere_is_another_file(file: Path, tmp_path: Path) -> None:
