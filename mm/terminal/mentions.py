@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LARGEST = 256 * 1024  # bytes
-_MENTION = re.compile(r'(?<!\S)@(?:"([^"\n]+)"|([\w./~+-]+))')
+_MENTION = re.compile(r'(?<!\S)@(?:"([^"\n]+)"|([\w./~+-]+))(?=[\s,;:!?)]|$)')
 _BACKTICKS = re.compile(r"`{3,}")
 
 

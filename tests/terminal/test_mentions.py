@@ -1,0 +1,43 @@
+"""`@file` in a message."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mm.terminal.mentions import LARGEST, insert_files
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_file_cannot_close_the_block_that_it_is_in() -> None:
+    Path("a.md").write_text("```\nnot the end\n````\n")
+    assert insert_files("see @a.md").text == "see @a.md\n\nContent of `a.md`:\n`````md\n```\nnot the end\n````\n`````"
+
+
+def test_a_name_may_hold_blanks_or_end_a_sentence() -> None:
+    Path("my notes.txt").write_text("x")
+    Path("b.txt").write_text("y")
+    assert insert_files('see @"my notes.txt" and @b.txt.').files == ("my notes.txt", "b.txt")
+
+
+def test_mail_addresses_and_decorators_are_no_files() -> None:
+    mentions = insert_files("mail ann@example.org about\n@property\n@app.route('/')")
+    assert (mentions.files, mentions.problems) == ((), ())
+
+
+def test_what_cannot_be_read_is_said() -> None:
+    Path("folder").mkdir()
+    Path("binary").write_bytes(b"\0")
+    Path("big").write_bytes(b"x" * (LARGEST + 1))
+    problems = insert_files("@folder @binary @big @none.txt").problems
+    assert problems == (
+        "`folder` is a folder; name a file in it.",
+        "`binary` is not a text file.",
+        "`big` is longer than 256 KiB; let the model read it in parts.",
+        "There is no file `none.txt`.",
+    )
