@@ -90,7 +90,7 @@ class TurnFrame:
         """The open block's last lines, the running calls, and what is being waited for."""
         self._drawn += 1
         moving = self._moving_lines(width)
-        block = self._render(self._stream.open, width)
+        block = self._render(_end_of(self._stream.open, 2 * height), width)
         room = max(height - len(moving) - 3, 1)
         if len(block) > room:
             block = block[-room:]
@@ -164,3 +164,16 @@ class TurnFrame:
     def _gap(self, kind: str) -> list[str]:
         """An empty line between what differs in kind, and between blocks of text."""
         return [""] if self._last_kind and (kind != self._last_kind or kind == "text") else []
+
+
+def _end_of(block: str, most: int) -> str:
+    """The end of an open block that is much longer than the screen, with what its last lines need to be read.
+
+    Rendering all of it for each frame would stall the turn; all of it is rendered once, when it is finished.
+    """
+    lines = block.split("\n")
+    if len(lines) <= 2 * most:
+        return block
+    start = lines[0].lstrip()
+    head = lines[:1] if start.startswith(("```", "~~~")) else lines[:2] if start.startswith("|") else []
+    return "\n".join([*head, *lines[-most:]])
