@@ -94,9 +94,8 @@ def measure(call: Callable[[], bytes], count: int) -> list[float]:
 
 def measure_first_calls(module: Path, folder: Path) -> dict[str, float]:
     """Milliseconds of the first call in a new process: with nothing kept on disk, and once it is (median of 7)."""
-    with tempfile.TemporaryDirectory() as home:
-        cold = first_call(module, folder, home)
-        warm = [first_call(module, folder, home) for _ in range(7)]
+    cold = first_call(module, folder)
+    warm = [first_call(module, folder) for _ in range(7)]
     return {
         "compile_and_call": cold[1],
         "first_call_cached": statistics.median(call for _, call in warm),
@@ -104,11 +103,11 @@ def measure_first_calls(module: Path, folder: Path) -> dict[str, float]:
     }
 
 
-def first_call(module: Path, folder: Path, home: str) -> tuple[float, float]:
+def first_call(module: Path, folder: Path) -> tuple[float, float]:
     search = os.pathsep.join([str(ROOT), str(ROOT / "benchmarks")])
     done = subprocess.run(
         [sys.executable, "-c", FIRST_CALL, str(module), str(folder)],
-        env={**os.environ, "MM_HOME": home, "PYTHONPATH": search},
+        env={**os.environ, "PYTHONPATH": search},
         capture_output=True,
         text=True,
         check=True,
@@ -136,13 +135,13 @@ def main(most_calls: int) -> None:
         os.environ["MM_HOME"] = str(folder / "home")
         (folder / "notes").mkdir()
         (folder / "notes" / "note.txt").write_text(NOTE)
-        contenders = find_contenders(folder)
-        for label, call in contenders.items():
-            assert call() == (NOTE.encode() if "Go" in label else ANSWER), label
         first = {
             "wasm, C": measure_first_calls(MODULES / "word_count.wasm", folder),
             "wasm, Go": measure_first_calls(MODULES / "read_note.wasm", folder),
         }
+        contenders = find_contenders(folder)
+        for label, call in contenders.items():
+            assert call() == (NOTE.encode() if "Go" in label else ANSWER), label
         medians: dict[str, dict[int, float]] = {label: {} for label in contenders}
         for count in (count for count in COUNTS if count <= most_calls):
             for label, call in contenders.items():
