@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from mm.dispatch import invalid_reply
 from mm.dispatch.convert import Conversion, Source
 from mm.dispatch.findings import clash, find_problems
-from mm.dispatch.json_text import UnreadableError, canonical, read, refuse_foreign, to_json
+from mm.dispatch.json_text import UnreadableError, canonical, read, refuse_depth, refuse_foreign, to_json
 from mm.dispatch.notes import notes_of
 from mm.errors import ToolError
 from mm.messages import JSON
@@ -95,6 +95,8 @@ def _check(tool: Tool, schema: CompiledSchema, given: dict[str, JSON]) -> Checke
         arguments = schema.names.restore(arguments)
     except NameClashError as error:
         raise InvalidCall(invalid_reply.compose(tool, schema, given, [clash(schema, error)])) from None
+    if schema.max_depth is not None:
+        refuse_depth(arguments, schema.max_depth)
     if schema.is_valid(arguments):
         return Checked(arguments, dropped)
     conversion = Conversion(schema, source)

@@ -106,15 +106,15 @@ def _members(node: JSON) -> Iterable[JSON]:
     return node.values() if isinstance(node, dict) else node
 
 
-def refuse_depth(value: JSON) -> None:
-    """Raise UnreadableError for containers nested deeper than MAX_DEPTH. Takes cycles for depth."""
+def refuse_depth(value: JSON, limit: int = MAX_DEPTH) -> None:
+    """Raise UnreadableError for containers nested deeper than a limit. Takes cycles for depth."""
     level = [value] if isinstance(value, (dict, list)) else []
-    for _ in range(MAX_DEPTH):
+    for _ in range(limit):
         if not level:
             return
         level = [child for node in level for child in _members(node) if isinstance(child, (dict, list))]
     if level:
-        raise UnreadableError(f"is nested more than {MAX_DEPTH} levels deep")
+        raise UnreadableError(f"is nested more than {limit} levels deep")
 
 
 def _leaves(value: JSON) -> Iterable[JSON]:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from mm.messages import JSON
+from mm.schemas.branching import SAFE_DEPTH, branches
 from mm.schemas.engine import Validator, compile_parts, compile_whole, pattern_validator
 from mm.schemas.keywords import Tokens, declared_types, parts
 from mm.schemas.mend import Mended, mend
@@ -42,6 +43,7 @@ class CompiledSchema:
         self._dialect = mended.dialect
         self._ways: dict[Position, tuple[Way, ...]] = {}
         self._expansions: dict[str, list[Way]] = {}
+        self._validators: dict[Position, list[Validator]] = {}
         self._types: dict[Position, frozenset[str]] = {}
 
     @cached_property
@@ -75,14 +77,22 @@ class CompiledSchema:
                 todo.append(find(self.document, schema["$ref"]))
         return found
 
+    @cached_property
+    def max_depth(self) -> int | None:
+        """Levels of data beyond which judging could take for ever; None if it cannot."""
+        recursive = "$ref" in repr(self.document) and branches(self.document, self.schemas)
+        return SAFE_DEPTH if recursive else None
+
     def is_valid(self, value: JSON, position: Position = ROOT) -> bool:
         """Whether all subschemas of a position accept the value. Raises BrokenSchemaError."""
         if position == ROOT:
             return self._whole.is_valid(value)
-        return all(self._parts[place].is_valid(value) for place in position)
+        return all(validator.is_valid(value) for validator in self.validators(position))
 
     def validators(self, position: Position) -> list[Validator]:
-        return [self._whole if place == "#" else self._parts[place] for place in position]
+        if position not in self._validators:
+            self._validators[position] = [self._whole if place == "#" else self._parts[place] for place in position]
+        return self._validators[position]
 
     def ways(self, position: Position) -> tuple[Way, ...]:
         """The ways to read a position, at most MAX_WAYS: each alternative of its unions is one of its own."""

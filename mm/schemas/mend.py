@@ -16,6 +16,8 @@ from mm.schemas.weight import MAX_CHAIN, MAX_WEIGHT, too_heavy
 MAX_DEPTH = 100
 """Containers within one another. The validator refuses deeper schemas, and no parameter list needs them."""
 MAX_NODES = 100_000
+MAX_HEAVY = 4
+"""Positions that weigh too much before the whole schema is given up."""
 _IDENTITY = ("$id", "$schema", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary")
 
 
@@ -177,7 +179,11 @@ class _Mending:
             self._report((*circle, "$ref"), message, "refer to a schema that says what the value is")
 
     def _lighten(self) -> None:
-        while (heavy := too_heavy(self.root, self.dialect)) is not None:
+        for attempt in range(MAX_HEAVY + 1):
+            heavy = too_heavy(self.root, self.dialect)
+            if heavy is None:
+                return
+            heavy = heavy if attempt < MAX_HEAVY else ()
             holder: JSON = self._holder
             for token in (0, *heavy)[:-1]:
                 holder = holder[token]

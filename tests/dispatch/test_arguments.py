@@ -1,0 +1,186 @@
+"""Arguments of a call: read, brought under the author's names, converted, checked, answered."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from typing import Any
+
+import pytest
+
+from mm.dispatch.arguments import InvalidCall, canonical, check, parse
+from mm.errors import ToolError
+from mm.schemas.compiled import compiled
+from mm.schemas.schema import Schema
+from mm.tools.spec import Kind, Tool
+
+
+def tool_of(schema: Any, *, drops_extras: bool = False) -> Tool:
+    return Tool("tool", Kind.COMMAND, "A tool.", Schema(schema), spec=None, drops_extras=drops_extras)
+
+
+def taken(schema: Any, text: str) -> Any:
+    return check(tool_of({"properties": {"v": schema}}), parse(text)).arguments.get("v", "left out")
+
+
+def reply(schema: Any, text: str) -> str:
+    with pytest.raises(InvalidCall) as caught:
+        check(tool_of(schema), parse(text))
+    return caught.value.message
+
+
+UNREADABLE = {
+    "duplicate key": '{"a": 1, "a": 2}',
+    "lone surrogate": '{"a": "\\ud800"}',
+    "NUL": '{"a": "\\u0000"}',
+    "NaN": '{"a": NaN}',
+    "too large": '{"a": 1e400}',
+    "deep": '{"a":' + "[" * 200 + "]" * 200 + "}",
+    "absurdly deep": "[" * 100_000,
+    "glued": '{"a": 1}{"a": 1}',
+    "list": "[]",
+    "cut": '{"a": "x',
+    "5000 digits": '{"a": ' + "9" * 5000 + "}",
+}
+
+
+@pytest.mark.parametrize("text", UNREADABLE.values(), ids=UNREADABLE.keys())
+def test_what_is_not_one_json_object_is_answered(text: str) -> None:
+    """(C05, C19)"""
+    with pytest.raises(ToolError, match="one JSON object"):
+        parse(text)
+
+
+def test_a_number_becomes_text_as_it_was_written_also_inside_json_text() -> None:
+    """(C14)"""
+    assert taken({"type": "string"}, '{"v": 1.10}') == "1.10"
+    assert taken({"type": "array", "items": {"type": "string"}}, json.dumps({"v": "[1.10, 2.50]"})) == ["1.10", "2.50"]
+
+
+def test_two_readings_of_one_rank_are_answered() -> None:
+    nested = {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}}
+    assert "can be read as" in reply({"properties": {"v": nested}}, '{"v": [1, 2]}')
+
+
+def test_a_null_that_is_not_allowed_is_left_out_only_if_optional() -> None:
+    """(C17)"""
+    assert taken({"type": "integer"}, '{"v": null}') == "left out"
+    assert "`v`" in reply({"properties": {"v": {"type": "integer"}}, "required": ["v"]}, '{"v": null}')
+
+
+def test_the_other_alternatives_of_a_recursive_union_survive() -> None:
+    """(C28)"""
+    schema = {
+        "properties": {"v": {"$ref": "#/$defs/A"}},
+        "$defs": {"A": {"anyOf": [{"$ref": "#/$defs/A"}, {"type": "integer"}]}},
+    }
+    assert check(tool_of(schema), parse('{"v": "5"}')).arguments == {"v": 5}
+    assert "`v`" in reply(schema, '{"v": "x"}')
+
+
+def test_data_is_repaired_to_a_depth_of_sixty() -> None:
+    schema = {
+        "$ref": "#/$defs/N",
+        "$defs": {"N": {"properties": {"c": {"$ref": "#/$defs/N"}, "n": {"type": "integer"}}}},
+    }
+    value: Any = {"n": "1"}
+    for _ in range(60):
+        value = {"c": value}
+    made = check(tool_of(schema), parse(json.dumps(value))).arguments
+    for _ in range(60):
+        made = made["c"]
+    assert made == {"n": 1}
+
+
+def test_wire_names_go_back_inside_json_text() -> None:
+    """(C29)"""
+    schema = {"properties": {"f": {"type": "object", "properties": {"x y": {"type": "integer"}}}}}
+    made = check(tool_of(schema), parse(json.dumps({"f": '{"x_y": "1"}'})))
+    assert made.arguments == {"f": {"x y": 1}}
+
+
+def test_a_deep_value_never_makes_a_branching_recursion_hang() -> None:
+    node = {"type": "object", "properties": {"c": {"$ref": "#/$defs/T"}}}
+    union = {"anyOf": [{**node, "required": ["x"]}, {**node, "required": ["y"]}]}
+    value: Any = {"y": 1, "c": 3}
+    for _ in range(60):
+        value = {"y": 1, "c": value}
+    with pytest.raises(ToolError, match="levels deep"):
+        check(
+            tool_of({"properties": {"t": {"$ref": "#/$defs/T"}}, "$defs": {"T": union}}),
+            parse(json.dumps({"t": value})),
+        )
+
+
+def test_a_pattern_that_backtracks_for_ever_is_answered() -> None:
+    """(C37)"""
+    schema = {"properties": {"v": {"type": "string", "pattern": r"^(?=a)(a|aa)+\1$"}}}
+    assert "pattern" in reply(schema, json.dumps({"v": "a" * 5000 + "!"}))
+
+
+def test_extras_of_a_tool_without_parameters_are_dropped_and_that_is_said() -> None:
+    made = check(tool_of({"type": "object", "properties": {}}, drops_extras=True), parse('{"x": 1}'))
+    assert made.arguments == {}
+    assert "dropped `x`" in made.notes[0]
+
+
+def test_what_was_repaired_is_said() -> None:
+    made = check(tool_of({"properties": {"limit": {"type": "integer"}}}), parse('{"limit": "10"}'))
+    assert made.notes == ('took limit="10" as 10',)
+
+
+def test_equal_arguments_have_one_canonical_form() -> None:
+    assert canonical({"b": 3.0, "a": [1]}) == canonical({"a": [1], "b": 3})
+    assert canonical({"a": True}) != canonical({"a": 1})
+
+
+PARTS: list[Any] = [
+    {"type": "integer", "minimum": 3},
+    {"type": "string", "pattern": r"^\d{4}-\d\d-\d\d$"},
+    {"type": "string", "minLength": 4, "maxLength": 5},
+    {"enum": ["a", 1, None]},
+    {"type": "array", "items": {"type": "number"}, "minItems": 2},
+    {"type": "object", "properties": {"x y": {"type": "boolean"}}, "required": ["x y"]},
+    {"anyOf": [{"type": "integer"}, {"type": "array", "items": {"type": "string"}}]},
+    {"type": ["number", "null"], "multipleOf": 0.5},
+    {"const": "fixed"},
+    {"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}], "items": False},
+]
+VALUES: list[Any] = [
+    "",
+    "3",
+    "abcd",
+    "2024-01-02",
+    "[1, 2]",
+    '{"x_y": "true"}',
+    1,
+    4,
+    2.5,
+    True,
+    None,
+    [],
+    [1, 2],
+    ["a"],
+    {},
+]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_valid_arguments_are_unchanged_and_every_reply_shows_a_call_that_validates(seed: int) -> None:
+    chance = random.Random(seed)
+    properties = {f"p{index}": chance.choice(PARTS) for index in range(4)}
+    schema = {"type": "object", "properties": properties, "required": chance.sample(list(properties), 2)}
+    tool, form = tool_of(schema), compiled(Schema(schema))
+    given = {name: chance.choice(VALUES) for name in properties if chance.random() < 0.8}
+    try:
+        made = check(tool, parse(json.dumps(given)))
+    except InvalidCall as error:
+        shown = re.search(r"A correct call of `tool` has these arguments: (.*)", error.message)
+        assert shown is not None
+        assert form.is_valid(form.names.restore(json.loads(shown[1])))
+    else:
+        assert form.is_valid(made.arguments)
+        if form.is_valid(form.names.restore(given)):
+            assert made.arguments == form.names.restore(given)
+            assert made.notes == ()
