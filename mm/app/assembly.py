@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from mm import folders
 from mm.agent import Agent
+from mm.app.sessions import Sessions
 from mm.app.toolbox import Toolbox
-from mm.config.schema import Config
+from mm.config.schema import BUILTIN_NAMES, Config
 from mm.errors import ExitCode, UsageError
 from mm.events import Listener, Notice
 from mm.interrupt import Interrupt
@@ -22,11 +23,10 @@ from mm.models.model import Model
 from mm.options import Options
 from mm.prompt import system_text
 from mm.session.history import History
-from mm.session.records import Session, new_session
 from mm.session.window import Window
 from mm.tools.builtin import BuiltinExecutor
 from mm.tools.catalog import Catalog, declared
-from mm.tools.environment import filter_environment
+from mm.tools.environment import PROVIDER_KEYS, filter_environment
 from mm.tools.places import Places, protected_by
 from mm.tools.spec import Executor, Kind, Output, Plan, Run, Tool
 from mm.tools.table import Table
@@ -35,13 +35,11 @@ if TYPE_CHECKING:
     from mm.dispatch.consent import Consent
     from mm.dispatch.dispatcher import Dispatcher
     from mm.dispatch.person import Person
-    from mm.session.store import Store
 
 MOST_DEPTH = 2  # sub-agents may start sub-agents, but not for ever
 MOST_DELEGATED = 10  # sub-agents of one run
 CONTEXT_SHARE = 0.25  # of the model's context: what one output may take
 CHARACTERS_PER_TOKEN = 3.5
-_KEYS = frozenset({"OPENAI_API_KEY", "OPENROUTER_API_KEY"})
 
 
 class Assembly:
@@ -57,22 +55,21 @@ class Assembly:
         self.person = person
         self.cwd = Path.cwd()
         self.environ = dict(os.environ)
-        self.store: Store | None = None
+        self.sessions = Sessions(self.config, options, self.cwd, self.warn)
         self._delegated = 0
         self._consent: Consent | None = None
-        _refuse_unknown([*options.allow, *options.deny], (tool.name for tool in self.tools(0)))
+        _refuse_unknown([*options.allow, *options.deny], [*BUILTIN_NAMES, *(entry.name for entry in config.tools)])
 
     def agent(self) -> Agent:
         """The agent of this run, with the session that was asked for. Raises MMError for what the user can mend."""
         for warning in self.config.warnings:
             self.warn(warning)
-        return self._agent(self.make_model(self.options.model), self.first_history(), self.listen, depth=0)
+        return self._agent(self.make_model(self.options.model), self.sessions.first(), self.listen, depth=0)
 
     def close(self) -> None:
         """Leave nothing behind."""
         self.toolbox.close()
-        if self.store is not None:
-            self.store.close()
+        self.sessions.close()
 
     def warn(self, text: str) -> None:
         """Tell whoever watches."""
@@ -93,14 +90,14 @@ class Assembly:
             places=lambda: self.places,
             environment=self.environment,
             person=self.person,
-            search=self._search_sessions,
+            search=self.sessions.search,
             warn=self.warn,
         )
 
     @cached_property
     def environment(self) -> Mapping[str, str]:
         """What tools, hooks and MCP servers see of the environment."""
-        secrets = self.config.secret_variables | _KEYS
+        secrets = self.config.secret_variables | PROVIDER_KEYS
         return filter_environment(self.environ, env_pass=self.config.env_pass, secret_variables=secrets)
 
     @cached_property
@@ -215,7 +212,7 @@ class Assembly:
             if self._delegated > MOST_DELEGATED:
                 return Output.reply(Outcome.FAILED, _TOO_MANY.format(MOST_DELEGATED))
             model = self.make_model(self.options.model)
-            agent = self._agent(model, History(session=self._new_session()), self.listen, depth=depth)
+            agent = self._agent(model, self.sessions.unkept(), self.listen, depth=depth)
             try:
                 end = agent.turn(task)
             finally:
@@ -233,7 +230,7 @@ class Assembly:
     def run_one(self, call: ToolCall) -> ToolResult:
         """Answer one call as if a model had made it."""
         catalog = self.catalog(MOST_DEPTH)
-        dispatcher = self._dispatcher(History(session=self._new_session()), catalog, self.listen, lambda: None)
+        dispatcher = self._dispatcher(self.sessions.unkept(), catalog, self.listen, lambda: None)
         return dispatcher.answer([call]).results[0]
 
     def plan_one(self, call: ToolCall) -> tuple[Tool, Plan]:
@@ -244,47 +241,6 @@ class Assembly:
         tool = Names(self.tools(MOST_DEPTH)).find(call.name)
         checked = arguments.check(tool, arguments.parse(call.arguments))
         return tool, self.executors()[tool.kind].plan(tool, checked.arguments)
-
-    # History
-
-    def first_history(self) -> History:
-        """The session that `-c` or `-r` names, else a new one."""
-        from mm.session.history import resume
-        from mm.session.lookup import find_session
-
-        if self.options.resume is not None:
-            store = self.open_store()
-            return resume(store, find_session(store, self.options.resume, str(self.cwd)), self.warn)
-        if self.options.go_on:
-            store = self.open_store()
-            latest = store.latest(str(self.cwd), str(self.config.file or ""))
-            if latest is None:
-                raise UsageError("There is no session of this folder and agent file to go on with.", _LIST_SESSIONS)
-            return resume(store, latest, self.warn)
-        return self.new_history()
-
-    def new_history(self, session: Session | None = None) -> History:
-        """A conversation that begins; kept in the store unless `--no-session`."""
-        opens = None if self.options.no_session else self.open_store
-        return History(opens, session or self._new_session(), warn=self.warn)
-
-    def open_store(self) -> Store:
-        from mm.session.store import Store, default_path
-
-        if self.store is None:
-            self.store = Store(default_path())
-        return self.store
-
-    def _search_sessions(self, words: str, limit: int) -> str:
-        """What earlier sessions say, for the model."""
-        from mm.session.search import search
-
-        hits = search(self.open_store(), words, limit)
-        return "\n".join(f"{hit.session_id} ({hit.title}), {hit.role}: {hit.snippet}" for hit in hits)
-
-    def _new_session(self) -> Session:
-        model = self.options.model or (str(self.config.model) if self.config.model else "")
-        return new_session(str(self.cwd), str(self.config.file or ""), model)
 
 
 class _Offers:
@@ -328,5 +284,4 @@ def _output_limit(characters: int, context: int | None) -> int:
     return min(characters, max(2000, int(context * CONTEXT_SHARE * CHARACTERS_PER_TOKEN)))
 
 
-_LIST_SESSIONS = "List the sessions: mm sessions list --all"
 _TOO_MANY = "Not done: {} sub-agents have run already. Do the rest yourself."

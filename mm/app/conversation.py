@@ -9,12 +9,10 @@ from pathlib import Path
 from mm.agent import Agent, TurnEnd
 from mm.app.assembly import Assembly
 from mm.errors import MMError, ModelError
-from mm.interrupt import Interrupt
 from mm.messages import Message, Role
 from mm.session.compact import compact
 from mm.session.export import to_json, to_markdown
-from mm.session.history import resume
-from mm.session.lookup import find_session
+from mm.session.records import Record
 from mm.terminal.chat_agent import SessionLine, UsageFacts
 from mm.tools.spec import Tool
 
@@ -25,6 +23,7 @@ class Conversation:
     def __init__(self, assembly: Assembly, agent: Agent) -> None:
         self._assembly = assembly
         self._agent = agent
+        self.interrupt = assembly.interrupt
 
     @property
     def yolo(self) -> bool:
@@ -33,10 +32,6 @@ class Conversation:
     @yolo.setter
     def yolo(self, on: bool) -> None:
         self._assembly.consent().yolo = on
-
-    @property
-    def interrupt(self) -> Interrupt:
-        return self._assembly.interrupt
 
     @property
     def name(self) -> str:
@@ -54,7 +49,7 @@ class Conversation:
         return self._agent.turn(prompt)
 
     def tools(self) -> Sequence[Tool]:
-        return self._agent.tools()
+        return self._assembly.tools(0)
 
     def usage(self) -> UsageFacts:
         total = self._agent.history.usage
@@ -83,10 +78,12 @@ class Conversation:
         return self._agent.history.undo()
 
     def clear(self) -> None:
-        self._agent.renew(self._assembly.new_history())
+        self._agent.renew(self._assembly.sessions.new())
 
     def compact(self) -> str:
-        return compact(self._agent.history, self._summarize)
+        done = compact(self._agent.history, self._summarize)
+        self._agent.window.forget()
+        return done
 
     def last_exchange(self) -> tuple[str, str] | None:
         """The last thing a person said and the last answer to it."""
@@ -98,7 +95,7 @@ class Conversation:
         return records[start].content, answers[-1] if answers else ""
 
     def sessions(self) -> Sequence[SessionLine]:
-        found = self._assembly.open_store().sessions(
+        found = self._assembly.sessions.store().sessions(
             cwd=str(self._assembly.cwd), agent=str(self._assembly.config.file or ""), limit=50
         )
         return [
@@ -112,9 +109,7 @@ class Conversation:
         ]
 
     def resume(self, session_id: str) -> None:
-        store = self._assembly.open_store()
-        session = find_session(store, session_id, str(self._assembly.cwd))
-        self._agent.renew(resume(store, session, self._assembly.warn))
+        self._agent.renew(self._assembly.sessions.named(session_id))
 
     def export(self, file: Path | None) -> Path:
         history = self._agent.history
@@ -122,17 +117,26 @@ class Conversation:
         write = to_json if target.suffix == ".json" else to_markdown
         try:
             with target.expanduser().open("x", encoding="utf-8") as out:
-                out.write(write(history.session, history.records))
+                out.write(write(history.session, self._records()))
         except FileExistsError:
             raise MMError(f"`{target}` is there already.", "Name another file: /export FILE") from None
         except OSError as error:
             raise MMError(f"`{target}` cannot be written: {error.strerror}.", "Name another file.") from error
         return target
 
+    def _records(self) -> Sequence[Record]:
+        """All of the session, also what a compaction left out of the requests."""
+        history = self._agent.history
+        if self._assembly.options.no_session:
+            return history.records
+        history.save()
+        records, _ = self._assembly.sessions.store().records(history.session_id)
+        return records or history.records
+
     def _summarize(self, messages: Sequence[Message]) -> str:
         with self.interrupt.waiting():
             reply = self._agent.model.ask(
-                messages,
+                self._agent.window.fit([Message(Role.SYSTEM, self._assembly.config.instructions), *messages]).messages,
                 (),
                 on_delta=lambda delta: None,
                 on_notice=self._assembly.warn,
@@ -142,4 +146,3 @@ class Conversation:
         if not reply.text.strip():
             raise ModelError("The model gave an empty summary.")
         return reply.text
-

@@ -100,7 +100,7 @@ class Toolbox:
         if self._on & _FILES:
             from mm.tools.builtins.files import file_tools
 
-            made += file_tools(self._places())
+            made += file_tools(self._places(), self._config.output_limit)
         if "bash" in self._on:
             from mm.tools.builtins.shell import bash_tool, read_terminal_tool
 
@@ -115,7 +115,7 @@ class Toolbox:
         if "read_skill" in self._on:
             from mm.tools.builtins.skills import skill_tools
 
-            made += skill_tools(self.skills)
+            made += skill_tools(self.skills, self._config.output_limit)
         return made
 
     def _talking(self, delegate: Callable[[str, Run], Output] | None) -> list[Builtin]:

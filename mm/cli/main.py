@@ -35,9 +35,7 @@ _COMMANDS = {
             "show": _Entry("Show one tool, as written and as the model sees it.", "mm.cli.tools_show"),
             "check": _Entry("Find what is wrong in an agent file, and how to mend it.", "mm.cli.tools_check"),
             "run": _Entry("Run a tool yourself, the whole way that a model's call goes.", "mm.cli.tools_run"),
-            "new": _Entry(
-                "Add a tool to an agent file, with a module scaffold for wasm.", "mm.cli.tools_new"
-            ),
+            "new": _Entry("Add a tool to an agent file, with a module scaffold for wasm.", "mm.cli.tools_new"),
         },
     ),
     "init": _Entry("Write an agent file that works at once.", "mm.cli.init"),
@@ -122,13 +120,9 @@ def _exists(entry: _Entry) -> bool:
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="mm", message="%(prog)s %(version)s")
-@click.option(
-    "-p", "--print", "prompt", metavar="PROMPT", help="Ask once, print the answer; `-`: from stdin."
-)
+@click.option("-p", "--print", "prompt", metavar="PROMPT", help="Ask once, print the answer; `-`: from stdin.")
 @click.option("-a", "--agent", "agent_file", metavar="FILE", help="The agent file; naming it is trusting it.")
-@click.option(
-    "-m", "--model", metavar="MODEL", help="provider:model, such as ollama:qwen3."
-)
+@click.option("-m", "--model", metavar="MODEL", help="provider:model, such as ollama:qwen3.")
 @click.option("-y", "--yolo", is_flag=True, help="Do not ask before running tools; deny rules still hold.")
 @click.option("--allow", multiple=True, metavar="TOOL", help="Do not ask before running this tool (repeatable).")
 @click.option("--deny", multiple=True, metavar="TOOL", help="Never run this tool (repeatable).")
@@ -137,9 +131,7 @@ def _exists(entry: _Entry) -> bool:
 @click.option(
     "--output-format", type=click.Choice([str(form) for form in OutputFormat]), default="text", help="What -p prints."
 )
-@click.option(
-    "-c", "--continue", "go_on", is_flag=True, help="Go on with the newest session here."
-)
+@click.option("-c", "--continue", "go_on", is_flag=True, help="Go on with the newest session here.")
 @click.option("-r", "--resume", metavar="ID", help="Go on with this session.")
 @click.option("--no-session", is_flag=True, help="Keep nothing of this session.")
 @click.option("-q", "--quiet", is_flag=True, help="No tool calls on stderr.")

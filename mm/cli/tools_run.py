@@ -29,7 +29,6 @@ _EXIT_CODES = {
     Outcome.DENIED: ExitCode.REFUSED,
     Outcome.REFUSED: ExitCode.REFUSED,
     Outcome.UNASKED: ExitCode.REFUSED,
-    Outcome.INTERRUPTED: ExitCode.INTERRUPTED,
 }
 
 
@@ -109,6 +108,8 @@ def _run(assembly: Assembly, call: ToolCall) -> ExitCode:
         sys.stdout.write(result.content if result.content.endswith("\n") else result.content + "\n")
     else:
         sys.stderr.write(result.content + "\n")
+    if result.outcome is Outcome.INTERRUPTED:
+        return assembly.interrupt.exit_code
     return _EXIT_CODES.get(result.outcome, ExitCode.FAILED)
 
 

@@ -15,7 +15,7 @@ from mm.config.schema import CommandTool, Config, ToolEntry, WasmTool
 from mm.config.summary import command_line, grants_line, template_text
 from mm.errors import UsageError
 from mm.models.offers import offer
-from mm.tools.environment import held_back
+from mm.tools.environment import PROVIDER_KEYS, held_back
 from mm.tools.spec import Tool
 from mm.visible import make_visible_line
 
@@ -78,5 +78,5 @@ def _stdin(run: CommandTool) -> str:
 def _held_back(config: Config, entry: ToolEntry) -> str:
     if isinstance(entry.run, WasmTool):
         return "everything: a module has no environment"
-    names = held_back(os.environ, env_pass=config.env_pass, secret_variables=config.secret_variables)
+    names = held_back(os.environ, env_pass=config.env_pass, secret_variables=config.secret_variables | PROVIDER_KEYS)
     return ", ".join(name for name in names if name not in entry.run.env) or "nothing"

@@ -19,8 +19,8 @@ from mm.messages import JSON
 FILE_NAME = "permissions.json"
 VERSION = 1
 
-_ONE_CALL = frozenset({"bash"})
-"""Tools whose "always" means one exact call: another call of them is new, not changed."""
+_NARROW = frozenset({"bash", "read_file", "write_file", "edit_file", "list_files", "search_files"})
+"""Tools whose "always" means one exact command, or one place: elsewhere they are new, not changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Grants:
         for entry in mine:
             if entry.definition == definition:
                 return Granted(entry)
-        return Changed(mine[-1].shown) if mine and tool not in _ONE_CALL else None
+        return Changed(mine[-1].shown) if mine and tool not in _NARROW else None
 
     def entries(self) -> list[Entry]:
         """What was allowed always for this agent file. Never raises."""

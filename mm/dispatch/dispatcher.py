@@ -266,7 +266,7 @@ _CUT = (
     "Send it again, alone and shorter."
 )
 _EDITED = "the user changed the arguments before it ran, to: {}"
-_HOOK_DENIED = "A hook denied this call of `{}`: {} Nothing was run. Do not send it again unchanged."
+_HOOK_DENIED = "Nothing was run: a hook denied this call of `{}`. It said: {}\nDo not send it again unchanged."
 _WOULD_ALLOW = (
     "`{0}` was refused: it needs consent, and nobody can be asked. "
     "To allow it: --allow {0}, or `permissions: {{allow: [{0}]}}` in the agent file; --yolo allows everything."

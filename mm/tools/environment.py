@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 
+PROVIDER_KEYS = frozenset({"OPENAI_API_KEY", "OPENROUTER_API_KEY"})
+"""Variables that mm itself uses as keys."""
+
 _SECRET_WORDS = frozenset(
     {"KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASS", "PAT", "CREDENTIAL", "CREDENTIALS"}
 )
