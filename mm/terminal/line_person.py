@@ -39,9 +39,9 @@ class LineDesk:
         self._stream.flush()
 
     def ask(self, label: str) -> str | None:
-        self._stream.write(label)
-        self._stream.flush()
         with cooked(self._descriptor), self._interrupt.waiting():
+            self._stream.write(label)  # only now: a key that answers it must find the terminal ready for lines
+            self._stream.flush()
             return read_line(self._descriptor)
 
     def edit(self, text: str) -> str | None:

@@ -9,13 +9,12 @@ from mm.visible import make_visible_line
 
 
 def status_line(agent: ChatAgent) -> FormattedText:
-    """What a person wants to know at a glance. yolo stands out, since then nothing asks."""
+    """What a person wants to know at a glance. yolo comes first, where no narrow window cuts it."""
     facts = [make_visible_line(agent.model_label), _tokens(agent.usage())]
-    text = " · ".join(fact for fact in facts if fact)
-    line = [("class:bottom-toolbar.text", f"  {text}")]
-    if agent.yolo:
-        line += [("class:bottom-toolbar.text", " · "), ("class:status.warning", "yolo: nothing asks")]
-    return FormattedText(line)
+    text = ("class:bottom-toolbar.text", " · ".join(fact for fact in facts if fact))
+    if not agent.yolo:
+        return FormattedText([("", "  "), text])
+    return FormattedText([("", "  "), ("class:status.warning", "yolo: nothing asks"), ("", " · "), text])
 
 
 def _tokens(facts: UsageFacts) -> str:

@@ -23,7 +23,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("sessions", "past sessions of this folder", sessions.show_sessions),
     Command("resume", "go on with a past session", sessions.resume, "ID"),
     Command("export", "write the conversation to a file", sessions.export, "[FILE.md|FILE.json]"),
-    Command("exit", "leave (also: Ctrl-D)", conversation.leave, aliases=("quit",)),
+    Command("exit", "leave, as Ctrl-D does", conversation.leave, aliases=("quit",)),
 )
 
 _BY_NAME = {name: command for command in COMMANDS for name in (command.name, *command.aliases)}
