@@ -3,7 +3,6 @@
 import os
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -13,11 +12,10 @@ from mm.interrupt import Interrupted
 from mm.messages import Message, Role, ToolOffer
 from mm.models import local
 from mm.models.local import LocalModel, count_threads
+from tests.weights import SMALL, needs_small
 
 pytest.importorskip("xllamacpp", reason='needs the extra: pip install "mm-agent[local]"')
 
-WEIGHTS = Path(os.environ.get("MM_TEST_WEIGHTS", "no-weights.gguf"))
-needs_weights = pytest.mark.skipif(not WEIGHTS.is_file(), reason="MM_TEST_WEIGHTS does not name a .gguf file")
 
 
 def ask(model: LocalModel, text: str, *, offers=(), on_delta=None, stop=None):
@@ -61,13 +59,13 @@ def test_threads_are_at_least_one_and_no_more_than_allowed():
 
 @pytest.fixture(scope="module")
 def model() -> Iterator[LocalModel]:
-    made = LocalModel(ModelConfig("local", str(WEIGHTS), max_tokens=60, context=2048))
+    made = LocalModel(ModelConfig("local", str(SMALL), max_tokens=60, context=2048))
     yield made
     made.close()
 
 
 @pytest.mark.weights
-@needs_weights
+@needs_small
 def test_a_small_model_writes_its_call_as_text(model):
     word = {"type": "string", "description": "Version number (required)"}
     offer = ToolOffer("release", "Publish a release.", {"type": "object", "properties": {"version": word}})
@@ -78,7 +76,7 @@ def test_a_small_model_writes_its_call_as_text(model):
 
 
 @pytest.mark.weights
-@needs_weights
+@needs_small
 def test_a_dropped_answer_leaves_the_model_free_for_the_next(model):
     stop = threading.Event()
     with pytest.raises(Interrupted):
@@ -87,9 +85,9 @@ def test_a_dropped_answer_leaves_the_model_free_for_the_next(model):
 
 
 @pytest.mark.weights
-@needs_weights
+@needs_small
 def test_a_closed_model_leaves_no_process():
-    made = LocalModel(ModelConfig("local", str(WEIGHTS), context=512))
+    made = LocalModel(ModelConfig("local", str(SMALL), context=512))
     server = made._server
     assert server is not None
     made.close()
