@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import json
+import shutil
+import subprocess
+import sys
+import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +18,7 @@ from typing import Any
 
 import wasmtime
 
-from mm.config.schema import CommandTool, Hook, Permissions, WasmTool
+from mm.config.schema import CommandTool, Hook, Literal, McpServer, Permissions, Place, Template, WasmTool
 from mm.dispatch.consent import Consent
 from mm.dispatch.dispatcher import Answered, Dispatcher
 from mm.dispatch.hooks import Hooks
@@ -23,6 +29,8 @@ from mm.messages import Outcome, ToolCall, ToolResult
 from mm.schemas.schema import Schema
 from mm.tools.builtin import Builtin, BuiltinExecutor
 from mm.tools.command import CommandExecutor
+from mm.tools.mcp import McpExecutor
+from mm.tools.mcp_servers import Servers
 from mm.tools.spec import ApprovedCall, Arguments, Kind, Look, Need, Output, Plan, Run, Shown, Tool
 from mm.tools.table import Table
 from mm.tools.wasm import WasmExecutor
@@ -45,13 +53,34 @@ ECHO_WAT = """
           (br $again))))))
 """
 
+# Writes `no luck` to stderr and exits with 1.
+FAIL_WAT = """
+(module
+  (import "wasi_snapshot_preview1" "fd_write" (func $write (param i32 i32 i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 0) "\\10\\00\\00\\00\\08\\00\\00\\00")
+  (data (i32.const 16) "no luck\\n")
+  (func (export "_start")
+    (drop (call $write (i32.const 2) (i32.const 0) (i32.const 1) (i32.const 8)))
+    (call $exit (i32.const 1))))
+"""
+_FAIL = "echo no luck >&2; exit 1"
+
 
 class Schedule(StrEnum):
     ALONE = "one at a time"
     BESIDE = "side by side"
 
 
-KINDS = (Kind.COMMAND, Kind.WASM, Kind.BUILTIN)
+class Over(StrEnum):
+    """How a server is talked to."""
+
+    STDIO = "mcp over stdio"
+    HTTP = "mcp over http"
+
+
+KINDS = (Kind.COMMAND, Kind.WASM, Kind.BUILTIN, Over.STDIO, Over.HTTP)
 
 
 @dataclass(slots=True)
@@ -139,10 +168,43 @@ def executors(folder: Path) -> Table:
     def command() -> CommandExecutor:
         return CommandExecutor({"PATH": "/usr/bin:/bin"}, folder)
 
-    return Table({Kind.COMMAND: command, Kind.WASM: WasmExecutor, Kind.BUILTIN: BuiltinExecutor, Kind.MCP: command})
+    def mcp() -> McpExecutor:
+        return McpExecutor(echo_servers())
+
+    return Table({Kind.COMMAND: command, Kind.WASM: WasmExecutor, Kind.BUILTIN: BuiltinExecutor, Kind.MCP: mcp})
 
 
-def echo_tool(kind: Kind, folder: Path, schema: Any, *, name: str = "echo", **rest: Any) -> Tool:
+@functools.cache
+def echo_servers() -> Servers:
+    """One server for each way to talk to it, started when a test first needs them and ended with the test run."""
+    home = Path(tempfile.mkdtemp())
+    program = (sys.executable, str(Path(__file__).parent / "mcp_servers" / "echo.py"))
+    listening = subprocess.Popen([*program, "http"], stdout=subprocess.PIPE, text=True)
+    assert listening.stdout is not None
+    port = int(listening.stdout.readline())
+    place = Place(home / "agent.yaml", 1, 1)
+    servers = Servers(
+        [
+            McpServer(Over.STDIO, place, command=program, start_timeout=60),
+            McpServer(Over.HTTP, place, url=f"http://127.0.0.1:{port}/mcp", start_timeout=60),
+        ],
+        {"PATH": "/usr/bin:/bin"},
+        home,
+    )
+    servers.start()
+    servers.wait()
+
+    def end() -> None:
+        servers.close()
+        listening.kill()
+        listening.communicate()
+        shutil.rmtree(home)
+
+    atexit.register(end)
+    return servers
+
+
+def echo_tool(kind: Kind | Over, folder: Path, schema: Any, *, name: str = "echo", **rest: Any) -> Tool:
     """A tool of this kind whose output is the JSON of the arguments that it received."""
     spec: object
     if kind is Kind.COMMAND:
@@ -152,9 +214,29 @@ def echo_tool(kind: Kind, folder: Path, schema: Any, *, name: str = "echo", **re
         if not module.exists():
             module.write_bytes(wasmtime.wat2wasm(ECHO_WAT))
         spec = WasmTool(module=module)
+    elif isinstance(kind, Over):
+        spec = next(tool.spec for tool in echo_servers().tools()[kind] if tool.name.endswith("__echo"))
+        kind = Kind.MCP
     else:
         spec = builtin(name, schema, lambda arguments, run: Output.text(Outcome.OK, json.dumps(dict(arguments))))
     return Tool(name=name, kind=kind, description="Gives back its arguments.", schema=Schema(schema), spec=spec, **rest)
+
+
+def failing_tool(kind: Kind | Over, folder: Path) -> Tool:
+    """A tool of this kind, `fail`, that always says `no luck` and fails."""
+    spec: object
+    if kind is Kind.COMMAND:
+        spec = CommandTool(program="sh", arguments=tuple(Template((Literal(text),)) for text in ("-c", _FAIL)))
+    elif kind is Kind.WASM:
+        module = folder / "fail.wasm"
+        module.write_bytes(wasmtime.wat2wasm(FAIL_WAT))
+        spec = WasmTool(module=module)
+    elif isinstance(kind, Over):
+        spec = next(tool.spec for tool in echo_servers().tools()[kind] if tool.name.endswith("__fail"))
+        kind = Kind.MCP
+    else:
+        spec = builtin("fail", {}, lambda arguments, run: Output.text(Outcome.FAILED, "no luck"))
+    return Tool(name="fail", kind=kind, description="Fails.", schema=Schema({"type": "object"}), spec=spec)
 
 
 def builtin(name: str, schema: Any, act: Callable[[Arguments, Run], Output], need: Need = Need.ASK) -> Builtin:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import stat
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from mm.events import Notice
 from mm.messages import Outcome
 from mm.tools.spec import Kind, Need, Output, Tool
 from tests.case_list import CASES, Case, expected
-from tests.journey import KINDS, Asked, Gathering, Journey, Schedule, acting, echo_tool
+from tests.journey import KINDS, Asked, Gathering, Journey, Over, Schedule, acting, echo_tool, failing_tool
 
 SCHEMA = {
     "type": "object",
@@ -27,8 +28,9 @@ SCHEMA = {
 
 
 @pytest.fixture(params=list(KINDS))
-def kind(request: pytest.FixtureRequest) -> Kind:
-    return Kind(request.param)
+def kind(request: pytest.FixtureRequest) -> Kind | Over:
+    chosen: Kind | Over = request.param
+    return chosen
 
 
 @pytest.fixture(params=list(Schedule))
@@ -36,7 +38,7 @@ def schedule(request: pytest.FixtureRequest) -> Schedule:
     return Schedule(request.param)
 
 
-def journey(folder: Path, kind: Kind, schedule: Schedule, schema: Any = SCHEMA, **rest: Any) -> Journey:
+def journey(folder: Path, kind: Kind | Over, schedule: Schedule, schema: Any = SCHEMA, **rest: Any) -> Journey:
     beside = schedule is Schedule.BESIDE
     return Journey(folder, [echo_tool(kind, folder, schema, readonly=beside, repeat=True)], **rest)
 
@@ -49,7 +51,7 @@ def send(trip: Journey, schedule: Schedule, given: Any) -> list[Any]:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_every_case_holds_for_every_kind_and_schedule(
-    tmp_path: Path, kind: Kind, schedule: Schedule, case: Case
+    tmp_path: Path, kind: Kind | Over, schedule: Schedule, case: Case
 ) -> None:
     trip = journey(tmp_path, kind, schedule, case.schema)
     results = send(trip, schedule, case.raw)
@@ -59,21 +61,23 @@ def test_every_case_holds_for_every_kind_and_schedule(
         assert expected(case, received, result.content), f"{case.why}\n{result.outcome}: {result.content}"
 
 
-def test_a_right_call_runs_with_its_arguments(tmp_path: Path, kind: Kind, schedule: Schedule) -> None:
+def test_a_right_call_runs_with_its_arguments(tmp_path: Path, kind: Kind | Over, schedule: Schedule) -> None:
     for result in send(journey(tmp_path, kind, schedule), schedule, {"name": "a", "limit": 3}):
         assert result.outcome is Outcome.OK
         assert json.loads(result.answer) == {"name": "a", "limit": 3}
 
 
 def test_a_repaired_call_runs_and_the_reply_says_what_was_repaired(
-    tmp_path: Path, kind: Kind, schedule: Schedule
+    tmp_path: Path, kind: Kind | Over, schedule: Schedule
 ) -> None:
     for result in send(journey(tmp_path, kind, schedule), schedule, {"name": "a", "limit": "3"}):
         assert json.loads(result.answer) == {"name": "a", "limit": 3}
         assert 'limit="3"' in result.content
 
 
-def test_an_invalid_call_is_answered_in_words_and_never_runs(tmp_path: Path, kind: Kind, schedule: Schedule) -> None:
+def test_an_invalid_call_is_answered_in_words_and_never_runs(
+    tmp_path: Path, kind: Kind | Over, schedule: Schedule
+) -> None:
     trip = journey(tmp_path, kind, schedule)
     for result in send(trip, schedule, {"name": "a", "limit": "three"}):
         assert result.outcome is Outcome.INVALID
@@ -82,7 +86,7 @@ def test_an_invalid_call_is_answered_in_words_and_never_runs(tmp_path: Path, kin
 
 
 def test_a_refused_call_never_runs_and_the_reason_reaches_the_model(
-    tmp_path: Path, kind: Kind, schedule: Schedule
+    tmp_path: Path, kind: Kind | Over, schedule: Schedule
 ) -> None:
     person = Asked([Answer(Decision.NO, "use the other one")] * 3)
     trip = journey(tmp_path, kind, schedule, yolo=False, person=person)
@@ -93,7 +97,9 @@ def test_a_refused_call_never_runs_and_the_reason_reaches_the_model(
     assert len(person.requests) == 1, "the same call is not asked about again after a no"
 
 
-def test_a_call_that_nobody_can_be_asked_about_never_runs(tmp_path: Path, kind: Kind, schedule: Schedule) -> None:
+def test_a_call_that_nobody_can_be_asked_about_never_runs(
+    tmp_path: Path, kind: Kind | Over, schedule: Schedule
+) -> None:
     trip = journey(tmp_path, kind, schedule, yolo=False)
     for result in send(trip, schedule, {"name": "a"}):
         assert result.outcome is Outcome.UNASKED
@@ -101,7 +107,7 @@ def test_a_call_that_nobody_can_be_asked_about_never_runs(tmp_path: Path, kind: 
     assert any(isinstance(event, Notice) and "--allow echo" in event.text for event in trip.events)
 
 
-def test_what_is_approved_is_what_runs(tmp_path: Path, kind: Kind, schedule: Schedule) -> None:
+def test_what_is_approved_is_what_runs(tmp_path: Path, kind: Kind | Over, schedule: Schedule) -> None:
     """(C104) Conversion comes before the question, and the plan that was shown is the plan that runs."""
     person = Asked()
     trip = journey(tmp_path, kind, schedule, yolo=False, person=person)
@@ -111,7 +117,7 @@ def test_what_is_approved_is_what_runs(tmp_path: Path, kind: Kind, schedule: Sch
     assert '"7"' not in str(person.requests[0].plan)
 
 
-def test_a_deny_rule_beats_yolo(tmp_path: Path, kind: Kind, schedule: Schedule) -> None:
+def test_a_deny_rule_beats_yolo(tmp_path: Path, kind: Kind | Over, schedule: Schedule) -> None:
     trip = journey(tmp_path, kind, schedule, permissions=Permissions(deny=frozenset({"echo"})))
     for result in send(trip, schedule, {"name": "a"}):
         assert result.outcome is Outcome.DENIED
@@ -129,7 +135,7 @@ def hook(folder: Path, text: str, event: HookEvent = HookEvent.BEFORE) -> Hook:
     return Hook(event, "echo", (script(folder, f"{event}.sh", text),), Place(folder / "agent.yaml", 1, 1))
 
 
-def test_a_hook_that_fails_blocks_the_call(tmp_path: Path, kind: Kind, schedule: Schedule) -> None:
+def test_a_hook_that_fails_blocks_the_call(tmp_path: Path, kind: Kind | Over, schedule: Schedule) -> None:
     """(C108) No hook, no run."""
     trip = journey(tmp_path, kind, schedule, hooks=[hook(tmp_path, "exit 1")])
     for result in send(trip, schedule, {"name": "a"}):
@@ -137,7 +143,9 @@ def test_a_hook_that_fails_blocks_the_call(tmp_path: Path, kind: Kind, schedule:
     assert trip.book.started == []
 
 
-def test_what_a_hook_rewrites_is_converted_and_checked_again(tmp_path: Path, kind: Kind, schedule: Schedule) -> None:
+def test_what_a_hook_rewrites_is_converted_and_checked_again(
+    tmp_path: Path, kind: Kind | Over, schedule: Schedule
+) -> None:
     good = hook(tmp_path, """echo '{"updatedInput": {"name": "b", "limit": "4"}}'""")
     for result in send(journey(tmp_path, kind, schedule, hooks=[good]), schedule, {"name": "a"}):
         assert json.loads(result.answer) == {"name": "b", "limit": 4}
@@ -148,7 +156,9 @@ def test_what_a_hook_rewrites_is_converted_and_checked_again(tmp_path: Path, kin
     assert trip.book.started == []
 
 
-def test_a_person_is_asked_about_what_the_hook_made_of_the_call(tmp_path: Path, kind: Kind, schedule: Schedule) -> None:
+def test_a_person_is_asked_about_what_the_hook_made_of_the_call(
+    tmp_path: Path, kind: Kind | Over, schedule: Schedule
+) -> None:
     """(C104) Hooks come before consent."""
     person = Asked()
     rewrite = hook(tmp_path, """echo '{"updatedInput": {"name": "b"}}'""")
@@ -158,7 +168,9 @@ def test_a_person_is_asked_about_what_the_hook_made_of_the_call(tmp_path: Path, 
     assert person.requests
 
 
-def test_a_hook_after_the_call_that_fails_withholds_the_output(tmp_path: Path, kind: Kind, schedule: Schedule) -> None:
+def test_a_hook_after_the_call_that_fails_withholds_the_output(
+    tmp_path: Path, kind: Kind | Over, schedule: Schedule
+) -> None:
     after = hook(tmp_path, "echo private >&2; exit 2", HookEvent.AFTER)
     trip = journey(tmp_path, kind, schedule, hooks=[after])
     for result in send(trip, schedule, {"name": "secret-output"}):
@@ -167,7 +179,7 @@ def test_a_hook_after_the_call_that_fails_withholds_the_output(tmp_path: Path, k
 
 
 def test_a_hook_after_the_call_does_not_see_calls_that_did_not_run(
-    tmp_path: Path, kind: Kind, schedule: Schedule
+    tmp_path: Path, kind: Kind | Over, schedule: Schedule
 ) -> None:
     seen = tmp_path / "seen"
     after = hook(tmp_path, f"cat >> {seen}", HookEvent.AFTER)
@@ -178,8 +190,19 @@ def test_a_hook_after_the_call_does_not_see_calls_that_did_not_run(
     assert '"tool_response"' in seen.read_text()
 
 
+def test_a_failing_call_says_so_and_may_be_made_again(tmp_path: Path, kind: Kind | Over, schedule: Schedule) -> None:
+    beside = schedule is Schedule.BESIDE
+    trip = Journey(tmp_path, [replace(failing_tool(kind, tmp_path), readonly=beside)])
+    calls = [("fail", {})] * 2
+    results = trip.send(*calls).results if beside else [trip.one(*call) for call in calls]
+    for result in results:
+        assert result.outcome is Outcome.FAILED
+        assert "no luck" in result.content
+    assert len(trip.book.started) == 2
+
+
 def test_a_looping_call_is_noticed_then_refused_then_ends_the_turn(
-    tmp_path: Path, kind: Kind, schedule: Schedule
+    tmp_path: Path, kind: Kind | Over, schedule: Schedule
 ) -> None:
     tool = echo_tool(kind, tmp_path, SCHEMA, readonly=True)
     trip = Journey(tmp_path, [tool])
@@ -192,14 +215,14 @@ def test_a_looping_call_is_noticed_then_refused_then_ends_the_turn(
     assert len(trip.book.started) == 2
 
 
-def test_invalid_calls_are_counted_as_a_loop(tmp_path: Path, kind: Kind, schedule: Schedule) -> None:
+def test_invalid_calls_are_counted_as_a_loop(tmp_path: Path, kind: Kind | Over, schedule: Schedule) -> None:
     """(C111)"""
     trip = journey(tmp_path, kind, schedule)
     replies = [trip.send(("echo", '{"limit": ')) for _ in range(4)]
     assert [bool(reply.stopped) for reply in replies] == [False, False, False, True]
 
 
-def test_a_call_that_just_succeeded_is_not_run_again(tmp_path: Path, kind: Kind) -> None:
+def test_a_call_that_just_succeeded_is_not_run_again(tmp_path: Path, kind: Kind | Over) -> None:
     trip = Journey(tmp_path, [echo_tool(kind, tmp_path, SCHEMA)])
     first, second = trip.one("echo", {"name": "a", "limit": 1}), trip.one("echo", {"limit": "1", "name": "a"})
     assert first.outcome is Outcome.OK
@@ -208,7 +231,7 @@ def test_a_call_that_just_succeeded_is_not_run_again(tmp_path: Path, kind: Kind)
     assert len(trip.book.started) == 1
 
 
-def test_the_repeat_check_comes_before_consent(tmp_path: Path, kind: Kind) -> None:
+def test_the_repeat_check_comes_before_consent(tmp_path: Path, kind: Kind | Over) -> None:
     person = Asked()
     trip = Journey(tmp_path, [echo_tool(kind, tmp_path, SCHEMA)], yolo=False, person=person)
     trip.one("echo", {"name": "a"})
@@ -216,7 +239,7 @@ def test_the_repeat_check_comes_before_consent(tmp_path: Path, kind: Kind) -> No
     assert len(person.requests) == 1
 
 
-def test_long_output_is_cut_for_every_kind(tmp_path: Path, kind: Kind, schedule: Schedule) -> None:
+def test_long_output_is_cut_for_every_kind(tmp_path: Path, kind: Kind | Over, schedule: Schedule) -> None:
     trip = journey(tmp_path, kind, schedule, output_limit=1000)
     for result in send(trip, schedule, {"name": "x" * 50_000}):
         assert len(result.content) < 2000

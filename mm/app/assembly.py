@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING
 
 from mm import folders
 from mm.agent import Agent
+from mm.app.offered import Offered
+from mm.app.servers import McpServers
 from mm.app.sessions import Sessions
 from mm.app.toolbox import Toolbox
 from mm.config.schema import BUILTIN_NAMES, Config
 from mm.errors import ExitCode, UsageError
 from mm.events import Listener, Notice
 from mm.interrupt import Interrupt
-from mm.messages import Outcome, ToolCall, ToolOffer, ToolResult
-from mm.models import offers, providers
+from mm.messages import Outcome, ToolCall, ToolResult
+from mm.models import providers
 from mm.models.model import Model
 from mm.options import Options
 from mm.prompt import system_text
@@ -68,8 +70,8 @@ class Assembly:
 
     def close(self) -> None:
         """Leave nothing behind."""
-        self.toolbox.close()
-        self.sessions.close()
+        for part in (self.servers, self.toolbox, self.sessions):
+            part.close()
 
     def warn(self, text: str) -> None:
         """Tell whoever watches."""
@@ -111,7 +113,22 @@ class Assembly:
         return Catalog(map(declared, self.config.tools), (builtin.tool() for builtin in builtins))
 
     def tools(self, depth: int) -> Sequence[Tool]:
-        return self.catalog(depth).tools()
+        """The tools as they are now: those of MCP servers only if these were started."""
+        catalog = self.catalog(depth)
+        self.servers.refresh(catalog)
+        return catalog.tools()
+
+    @cached_property
+    def servers(self) -> McpServers:
+        rules = self.config.permissions
+        return McpServers(
+            self.config,
+            self.cwd,
+            environment=lambda: self.environment,
+            interrupt=self.interrupt,
+            warn=self.warn,
+            rules=[*rules.deny, *rules.ask, *rules.allow, *self.options.allow, *self.options.deny],
+        )
 
     def executors(self) -> Table:
         """Kind -> how it runs."""
@@ -126,7 +143,9 @@ class Assembly:
 
             return WasmExecutor()
 
-        return Table({Kind.COMMAND: command, Kind.WASM: wasm, Kind.BUILTIN: BuiltinExecutor, Kind.MCP: command})
+        return Table(
+            {Kind.COMMAND: command, Kind.WASM: wasm, Kind.BUILTIN: BuiltinExecutor, Kind.MCP: self.servers.executor}
+        )
 
     def spill(self) -> Path:
         """A private folder for long outputs."""
@@ -135,6 +154,7 @@ class Assembly:
     # The agent and its sub-agents
 
     def _agent(self, model: Model, history: History, listen: Listener, *, depth: int) -> Agent:
+        self.servers.start()
         catalog = self.catalog(depth)
         settings = self.config.model
         agent = Agent(
@@ -142,7 +162,7 @@ class Assembly:
             history=history,
             make_dispatcher=lambda: self._dispatcher(agent.history, catalog, listen, lambda: agent.window.size),
             tools=catalog.tools,
-            offers=_Offers(catalog),
+            offers=Offered(catalog, self.servers.refresh),
             system=self._system_text(catalog),
             window=Window(settings.context if settings else None, settings.max_tokens if settings else None),
             interrupt=self.interrupt,
@@ -156,7 +176,7 @@ class Assembly:
         text = system_text(
             self.config,
             self.cwd,
-            has_tools=bool(catalog.tools()),
+            has_tools=bool(catalog.tools()) or self.servers.wanted,
             skills=self.toolbox.skills_text(),
             memory=self.toolbox.memory_text(),
         )
@@ -229,7 +249,7 @@ class Assembly:
 
     def run_one(self, call: ToolCall) -> ToolResult:
         """Answer one call as if a model had made it."""
-        catalog = self.catalog(MOST_DEPTH)
+        catalog = self._catalog_for(call)
         dispatcher = self._dispatcher(self.sessions.unkept(), catalog, self.listen, lambda: None)
         return dispatcher.answer([call]).results[0]
 
@@ -238,26 +258,17 @@ class Assembly:
         from mm.dispatch import arguments
         from mm.dispatch.names import Names
 
-        tool = Names(self.tools(MOST_DEPTH)).find(call.name)
+        tool = Names(self._catalog_for(call).tools()).find(call.name)
         checked = arguments.check(tool, arguments.parse(call.arguments))
         return tool, self.executors()[tool.kind].plan(tool, checked.arguments)
 
-
-class _Offers:
-    """The tools as the model is shown them. Made once for each set of tools, so that requests stay the same."""
-
-    def __init__(self, catalog: Catalog) -> None:
-        self._catalog = catalog
-        self._names: list[str] = []
-        self._made: list[ToolOffer] = []
-
-    def __call__(self) -> Sequence[ToolOffer]:
-        tools = self._catalog.tools()
-        names = [f"{id(tool)}" for tool in tools]
-        if names != self._names:
-            self._names = names
-            self._made = [offers.offer(tool.name, tool.description, tool.schema) for tool in tools]
-        return self._made
+    def _catalog_for(self, call: ToolCall) -> Catalog:
+        """The tools that one call may mean. MCP servers are started only if it is none of the agent file's own."""
+        catalog = self.catalog(MOST_DEPTH)
+        if all(tool.name != call.name for tool in catalog.tools()):
+            self.servers.start()
+        self.servers.refresh(catalog)
+        return catalog
 
 
 def _with_options(config: Config, options: Options) -> Config:

@@ -69,7 +69,8 @@ class Conversation:
         return self._assembly.consent().rules()
 
     def servers(self) -> Sequence[str]:
-        return []
+        lines = self._assembly.servers.lines()
+        return [f"{line.name}  {line.state}  {len(line.tools)} tools  {line.where}" for line in lines]
 
     def skills(self) -> Sequence[tuple[str, str]]:
         return [(skill.name, skill.description) for skill in self._assembly.toolbox.skills]

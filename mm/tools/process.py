@@ -136,8 +136,13 @@ def start_program(program: Program, *, join: bool = False, stdin: bool = False) 
         raise ToolError(_why_not_started(program, error)) from error
 
 
-def end_program(process: subprocess.Popen[bytes], grace: float = GRACE) -> None:
-    """End a program that `start_program` started, with all of its session: TERM, then KILL."""
+def end_program(process: subprocess.Popen[bytes], grace: float = GRACE, *, patience: float = 0.0) -> None:
+    """End a program that `start_program` started, with all of its session: TERM, then KILL.
+
+    First it gets `patience` seconds to end by itself (a server whose stdin was closed).
+    """
+    if patience:
+        _wait_for_exit(process, patience)
     signal_session(process.pid, signal.SIGTERM)
     _wait_for_exit(process, grace)
     signal_session(process.pid, signal.SIGKILL)
