@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 
 import click
 
+from mm.cli.complete import complete_file
 from mm.config.find import Found, find
 from mm.config.load import load
 from mm.config.schema import Config
-from mm.errors import UsageError
+from mm.config.trust import is_trusted, trust
+from mm.errors import MMError, UsageError
 from mm.options import Options
 
-AGENT_OPTION = click.option("-a", "--agent", "agent_file", metavar="FILE", help="The agent file.")
+AGENT_OPTION = click.option(
+    "-a", "--agent", "agent_file", metavar="FILE", shell_complete=complete_file, help="The agent file."
+)
 
 
 def agent_file(context: click.Context, named: str | None) -> Found | None:
@@ -37,3 +42,17 @@ def read_config(context: click.Context, named: str | None) -> Config:
     """The agent of that file, or the built-in defaults. Reading starts nothing, so it needs no trust."""
     found = agent_file(context, named)
     return load(found.path, environ=os.environ) if found else Config(file=None, folder=Path.cwd())
+
+
+def is_trusted_already(config: Config) -> bool:
+    """Whether the file is trusted; what cannot be checked is not."""
+    try:
+        return is_trusted(config)
+    except MMError:
+        return False
+
+
+def trust_quietly(config: Config) -> None:
+    """Trust what the user has just had mm write. Where that cannot be kept, mm asks later."""
+    with contextlib.suppress(MMError, OSError):
+        trust(config)

@@ -9,13 +9,17 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from mm import __version__
+from mm.cli.complete import complete_file, complete_folder, complete_session, complete_tool
 from mm.errors import ExitCode, MMError
 from mm.options import Options, OutputFormat
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,7 @@ _COMMANDS = {
         "MCP servers.", commands={"list": _Entry("Start the servers and list their tools.", "mm.cli.mcp_list")}
     ),
     "doctor": _Entry("Look at everything mm needs and say what is missing.", "mm.cli.doctor"),
+    "completion": _Entry("Print what makes a shell complete names behind a Tab.", "mm.cli.completion"),
 }
 
 
@@ -90,6 +95,14 @@ class _LazyGroup(click.Group):
             return _LazyGroup(entry.commands, name=cmd_name, help=entry.help, no_args_is_help=True)
         command: click.Command = importlib.import_module(entry.module).command
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands of the table and the options; nothing is loaded for it."""
+        from click.shell_completion import CompletionItem
+
+        names = [name for name in self._entries if name.startswith(incomplete)]
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        return [*(CompletionItem(name, help=self._entries[name].help) for name in names), *options]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -121,18 +134,33 @@ def _exists(entry: _Entry) -> bool:
 )
 @click.version_option(__version__, prog_name="mm", message="%(prog)s %(version)s")
 @click.option("-p", "--print", "prompt", metavar="PROMPT", help="Ask once, print the answer; `-`: from stdin.")
-@click.option("-a", "--agent", "agent_file", metavar="FILE", help="The agent file; naming it is trusting it.")
+@click.option(
+    "-a",
+    "--agent",
+    "agent_file",
+    metavar="FILE",
+    shell_complete=complete_file,
+    help="The agent file; naming it is trusting it.",
+)
 @click.option("-m", "--model", metavar="MODEL", help="provider:model, such as ollama:qwen3.")
 @click.option("-y", "--yolo", is_flag=True, help="Do not ask before running tools; deny rules still hold.")
-@click.option("--allow", multiple=True, metavar="TOOL", help="Do not ask before running this tool (repeatable).")
-@click.option("--deny", multiple=True, metavar="TOOL", help="Never run this tool (repeatable).")
-@click.option("--cwd", metavar="DIR", help="Work in this folder.")
+@click.option(
+    "--allow",
+    multiple=True,
+    metavar="TOOL",
+    shell_complete=complete_tool,
+    help="Do not ask before running this tool (repeatable).",
+)
+@click.option(
+    "--deny", multiple=True, metavar="TOOL", shell_complete=complete_tool, help="Never run this tool (repeatable)."
+)
+@click.option("--cwd", metavar="DIR", shell_complete=complete_folder, help="Work in this folder.")
 @click.option("--max-rounds", type=click.IntRange(1), metavar="N", help="At most N requests a turn.")
 @click.option(
     "--output-format", type=click.Choice([str(form) for form in OutputFormat]), default="text", help="What -p prints."
 )
 @click.option("-c", "--continue", "go_on", is_flag=True, help="Go on with the newest session here.")
-@click.option("-r", "--resume", metavar="ID", help="Go on with this session.")
+@click.option("-r", "--resume", metavar="ID", shell_complete=complete_session, help="Go on with this session.")
 @click.option("--no-session", is_flag=True, help="Keep nothing of this session.")
 @click.option("-q", "--quiet", is_flag=True, help="No tool calls on stderr.")
 @click.option("-v", "--verbose", is_flag=True, help="Reasoning and details on stderr.")

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mm.cli.complete import complete_model
+
 if TYPE_CHECKING:
     from rich.progress import Progress
 
@@ -20,7 +22,7 @@ _EVERY = 10.0  # percent between two plain lines
 
 
 @click.command("pull")
-@click.argument("name")
+@click.argument("name", shell_complete=complete_model)
 def command(name: str) -> None:
     """Fetch the weights of NAME (see `mm model list`). An interrupted pull goes on where it stopped."""
     from mm.models import pull, weights

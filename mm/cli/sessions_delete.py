@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from mm.cli.complete import complete_session
 from mm.errors import UsageError
 from mm.session.lookup import find_session
 from mm.session.records import Session
@@ -19,7 +20,7 @@ _SECONDS = {"h": 3600, "d": 86_400, "w": 604_800}
 
 
 @click.command("delete")
-@click.argument("session_ids", nargs=-1, metavar="[ID]...")
+@click.argument("session_ids", nargs=-1, shell_complete=complete_session, metavar="[ID]...")
 @click.option("--older-than", metavar="AGE", help="All sessions of all folders not used for so long: 12h, 30d, 8w.")
 def command(session_ids: tuple[str, ...], older_than: str | None) -> None:
     """Delete sessions, with their text in the index. Nothing is deleted if one ID is wrong."""

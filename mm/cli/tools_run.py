@@ -12,6 +12,7 @@ import click
 from mm.app.agent_file import chosen_config
 from mm.app.assembly import Assembly
 from mm.app.voices import LateEcho, line_person, notices_only
+from mm.cli.complete import complete_file, complete_tool
 from mm.dispatch.extract import new_call_id
 from mm.errors import ExitCode, ToolError, UsageError
 from mm.interrupt import Interrupt
@@ -33,12 +34,21 @@ _EXIT_CODES = {
 
 
 @click.command("run")
-@click.argument("name")
+@click.argument("name", shell_complete=complete_tool)
 @click.argument("values", nargs=-1, metavar="[KEY=VALUE]...")
 @click.option("--args", "arguments", metavar="JSON", help="All arguments as one JSON object; `-` reads it from stdin.")
-@click.option("-a", "--agent", "agent_file", metavar="FILE", help="The agent file; naming it is trusting it.")
+@click.option(
+    "-a",
+    "--agent",
+    "agent_file",
+    metavar="FILE",
+    shell_complete=complete_file,
+    help="The agent file; naming it is trusting it.",
+)
 @click.option("-y", "--yolo", is_flag=True, help="Do not ask before running it.")
-@click.option("--allow", multiple=True, metavar="TOOL", help="Do not ask before running this tool.")
+@click.option(
+    "--allow", multiple=True, metavar="TOOL", shell_complete=complete_tool, help="Do not ask before running this tool."
+)
 @click.option("--dry-run", is_flag=True, help="Print exactly what would run, and run nothing.")
 @click.pass_context
 def command(

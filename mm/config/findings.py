@@ -81,7 +81,7 @@ def _description(entry: ToolEntry) -> Iterator[Words]:
 def _parameters(document: JSON) -> Iterator[Words]:
     properties = document.get("properties", {}) if isinstance(document, dict) else {}
     for name, schema in properties.items() if isinstance(properties, dict) else ():
-        if isinstance(schema, dict) and not {"description", "$ref"} & set(schema):
+        if isinstance(schema, dict) and not schema.get("description") and "$ref" not in schema:
             hint = f'Add `description:` to `{name}`, with an example: "Version number, such as 1.4.2".'
             yield f"the parameter `{name}` has no description", hint
 

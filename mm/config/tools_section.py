@@ -48,17 +48,30 @@ def _name(reader: Reader, fields: Fields, names: dict[str, Place]) -> str:
     name = reader.text(node, "name")
     if not isinstance(node, Scalar) or node.is_null:
         return name
-    if not _NAME.fullmatch(name):
-        hint = f"Write `{suggest_name(name)}`."
-        reader.problem(node, f"`{name[:80]}` cannot be a tool's name: 1 to 64 of letters, digits, `_` and `-`", hint)
-    elif name in BUILTIN_NAMES or name in PLANNED_NAMES:
-        kind = "a built-in tool" if name in BUILTIN_NAMES else "a built-in tool that is planned"
-        reader.problem(node, f"`{name}` is the name of {kind}, whether it is on or not", f"Write `my_{name}`.")
+    wrong = name_problem(name)
+    if wrong:
+        reader.problem(node, *wrong)
     elif name in names:
         hint = "Give one of them another name."
         reader.problem(node, f"`{name}` is declared twice; the first is in line {names[name].line}", hint)
     names.setdefault(name, node.place)
     return name
+
+
+def is_name(text: str) -> bool:
+    """Whether a text has the form of a tool's name."""
+    return _NAME.fullmatch(text) is not None
+
+
+def name_problem(name: str) -> tuple[str, str] | None:
+    """Why no tool can be called so, and the edit that mends it; None if one can."""
+    if not _NAME.fullmatch(name):
+        message = f"`{name[:80]}` cannot be a tool's name: 1 to 64 of letters, digits, `_` and `-`"
+        return message, f"Write `{suggest_name(name)}`."
+    if name in BUILTIN_NAMES or name in PLANNED_NAMES:
+        kind = "a built-in tool" if name in BUILTIN_NAMES else "a built-in tool that is planned"
+        return f"`{name}` is the name of {kind}, whether it is on or not", f"Write `my_{name}`."
+    return None
 
 
 def suggest_name(text: str) -> str:

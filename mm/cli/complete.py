@@ -1,0 +1,125 @@
+"""What the shell is offered behind a Tab: names of tools, models and sessions. Starts nothing, and is never an error.
+
+An agent file that is only found is read for its names and for nothing else: no variable is expanded, no path is
+looked at, and only what can be a tool's name leaves it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mm.errors import MMError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from mm.config.nodes import Node
+
+Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
+_MOST_SESSIONS = 50
+
+
+def complete_tool(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The tools of the agent file of this line: declared ones, and built-in ones that are on."""
+    return _items(_offered(lambda: ((name, "") for name in _tool_names(context))), incomplete)
+
+
+def complete_model(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The models whose weights mm can fetch."""
+    return _items(_offered(_models), incomplete)
+
+
+def complete_session(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The ids of the latest sessions, of all folders."""
+    return _items(_offered(_sessions), incomplete)
+
+
+def complete_file(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Files, which the shell knows best."""
+    return _by_shell(incomplete, "file")
+
+
+def complete_folder(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Folders, which the shell knows best."""
+    return _by_shell(incomplete, "dir")
+
+
+def _offered(find: Callable[[], Iterable[tuple[str, str]]]) -> list[tuple[str, str]]:
+    """What there is to offer: nothing where it cannot be read."""
+    try:
+        return list(find())
+    except (MMError, OSError, ValueError, RecursionError):
+        return []
+
+
+def _items(offered: Iterable[tuple[str, str]], incomplete: str) -> list[CompletionItem]:
+    from click.shell_completion import CompletionItem
+
+    found = dict.fromkeys(pair for pair in offered if pair[0].startswith(incomplete))
+    return [CompletionItem(value, help=says or None) for value, says in found]
+
+
+def _by_shell(incomplete: str, kind: str) -> list[CompletionItem]:
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type=kind)]
+
+
+def _tool_names(context: click.Context) -> Iterator[str]:
+    from mm.config.find import find
+    from mm.config.nodes import MappingNode, SequenceNode
+    from mm.config.schema import DEFAULT_BUILTINS
+    from mm.config.source import decode, read_bytes
+    from mm.config.yaml_tree import read_tree
+
+    named = context.params.get("agent_file") or context.find_root().params.get("agent_file")
+    start = context.find_root().params.get("cwd") or "."
+    found = Path(named).expanduser() if named else getattr(find(Path(start), os.environ), "path", None)
+    if found is None:
+        yield from DEFAULT_BUILTINS
+        return
+    tree, _ = read_tree(found, decode(found, read_bytes(found)))
+    if not isinstance(tree, MappingNode):
+        return
+    tools, builtins = tree.find("tools"), tree.find("builtins")
+    for entry in tools.items if isinstance(tools, SequenceNode) else ():
+        yield from _name(entry.find("name") if isinstance(entry, MappingNode) else None)
+    if builtins is None:
+        yield from DEFAULT_BUILTINS
+    for item in builtins.items if isinstance(builtins, SequenceNode) else ():
+        yield from _name(item)
+
+
+def _name(node: Node | None) -> Iterator[str]:
+    """The text of a node, if a tool can be called so: nothing else may reach the shell."""
+    from mm.config.nodes import Scalar
+    from mm.config.tools_section import is_name
+
+    if isinstance(node, Scalar) and is_name(node.text):
+        yield node.text
+
+
+def _models() -> Iterator[tuple[str, str]]:
+    from mm.models.weights import catalogue
+
+    return ((name, f"{known.bytes / 1e6:,.0f} MB") for name, known in catalogue().items())
+
+
+def _sessions() -> Iterator[tuple[str, str]]:
+    from mm import folders
+    from mm.session.store import Store, default_path
+    from mm.visible import make_visible_line
+
+    if not (folders.own_folders()[1] / "sessions.db").is_file():
+        return
+    store = Store(default_path())
+    try:
+        for session in store.sessions(limit=_MOST_SESSIONS):
+            yield session.id, make_visible_line(session.title)[:60]
+    finally:
+        store.close()

@@ -1,0 +1,166 @@
+"""`mm tools new`: one more tool in an agent file, from a program or as a wasm module to be written."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+
+import click
+
+from mm.cli.agent_file import AGENT_OPTION, is_trusted_already, needed_file, trust_quietly
+from mm.cli.entry_text import command_entry, wasm_entry
+from mm.cli.replacing import Draft
+from mm.cli.scaffold import LANGUAGES, build_command, module_folder
+from mm.config.append import append_tool, block_lines, by_hand
+from mm.config.findings import Finding, findings
+from mm.config.load import load
+from mm.config.problems import ConfigProblems
+from mm.config.schema import Config
+from mm.config.source import decode, read_bytes
+from mm.config.tools_section import name_problem
+from mm.errors import UsageError
+from mm.messages import JSON
+from mm.visible import make_visible_line
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class _RestIsCommand(click.Command):
+    """Everything behind `--command` belongs to that command, its own options included."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        for position, argument in enumerate(args):
+            flag, equals, first = argument.partition("=")
+            if flag == "--command":
+                ctx.meta[_ARGV] = [*([first] if equals else []), *args[position + 1 :]]
+                return super().parse_args(ctx, args[:position])
+        return super().parse_args(ctx, args)
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return ["NAME", "[OPTIONS]", "(--command PROGRAM [ARGUMENT]... | --wasm LANGUAGE)"]
+
+
+_ARGV = "mm.tools_new.argv"
+
+
+@click.command("new", cls=_RestIsCommand)
+@click.argument("name")
+@click.option(
+    "--command", "command_", is_flag=True, help="The rest of the line is what runs; {{x}} stands for a value."
+)
+@click.option("--wasm", "language", type=click.Choice([*LANGUAGES]), help="A module to be written in this language.")
+@click.option("-d", "--description", metavar="TEXT", default="", help="What it does, and when to use it.")
+@click.option(
+    "--param",
+    "parameters",
+    metavar="NAME[:TYPE]=TEXT",
+    multiple=True,
+    help="Describes the parameter {{NAME}} (repeatable).",
+)
+@AGENT_OPTION
+@click.pass_context
+def command(
+    context: click.Context,
+    name: str,
+    command_: bool,
+    language: str | None,
+    description: str,
+    parameters: tuple[str, ...],
+    agent_file: str | None,
+) -> None:
+    """Add the tool NAME to an agent file, and leave the rest of the file as it is.
+
+    \b
+    mm tools new release --command ./release.sh "{{version}}" "--channel={{channel}}"
+    mm tools new count_words --wasm go
+
+    With --wasm, a folder NAME beside the agent file gets a program to start from, its build line and a test.
+    """
+    argv: list[str] | None = context.meta.get(_ARGV)
+    if (argv is None) == (language is None):
+        raise UsageError("A tool is either a program or a module: give one of --command and --wasm.", _EXAMPLES)
+    path = Path(os.path.realpath(needed_file(context, agent_file).path))
+    named = f" -a {shlex.quote(agent_file)}" if agent_file else ""
+    old = _loaded(path)
+    _check_name(name, old)
+    if argv is not None:
+        _add(path, old, command_entry(name, argv, description, parameters, path.parent), nullcontext())
+        _tell(path, name, lambda values: [f"mm tools run {name}{named}{values}"])
+        return
+    assert language is not None
+    if parameters:
+        raise UsageError("--param belongs to --command: a module's parameters are those of its program.", _EXAMPLES)
+    folder = path.parent / name
+    _add(path, old, wasm_entry(name, description), module_folder(folder, language, name, path), _GRANTS)
+    where = os.path.relpath(folder)
+    build = build_command(language, where)
+    test = f"sh {shlex.quote(f'{where}/test.sh')}"
+    _tell(path, name, lambda _: [build, test, f'mm tools run {name}{named} text="one two three"'])
+
+
+def _loaded(path: Path) -> Config:
+    try:
+        return load(path, environ=os.environ)
+    except ConfigProblems as problems:
+        raise UsageError(f"{problems.message}\nNothing was changed.", "Mend these first, then add the tool.") from None
+
+
+def _check_name(name: str, config: Config) -> None:
+    wrong = name_problem(name)
+    if wrong:
+        raise UsageError(f"{wrong[0]}.", wrong[1])
+    for entry in config.tools:
+        if entry.name == name:
+            hint = "Choose another name, or edit that entry."
+            raise UsageError(f"There is a tool `{name}` already, in line {entry.place.line}.", hint)
+
+
+def _add(
+    path: Path, old: Config, entry: dict[str, JSON], files: AbstractContextManager[None], comment: str = ""
+) -> None:
+    """Write the changed file beside the old one, load it, write the other `files`, then put it in its place."""
+    data = read_bytes(path)
+    bom = _BOM if data.startswith(_BOM) else b""
+    changed = append_tool(path, decode(path, data), entry, comment=comment)
+    was_trusted = is_trusted_already(old)
+    manual = by_hand(block_lines(entry))
+    with Draft(path, bom + changed.encode(), manual) as draft:
+        try:
+            load(draft.path, environ=os.environ)
+        except ConfigProblems as problems:
+            lines = "\n".join(f"  {problem.message}\n    {problem.hint}" for problem in problems.problems)
+            raise UsageError(f"This tool would not load; nothing was changed.\n{lines}") from None
+        with files:
+            draft.replace(data)
+    if was_trusted:
+        trust_quietly(load(path, environ=os.environ))
+
+
+def _tell(path: Path, name: str, commands: Callable[[str], Sequence[str]]) -> None:
+    """What was done, what is left to mend, and what to type next: `commands` is given the values to type."""
+    config = load(path, environ=os.environ)
+    entry = next(entry for entry in config.tools if entry.name == name)
+    click.echo(f"Added `{name}`: {make_visible_line(os.path.relpath(path))}:{entry.place.line}")
+    for finding in _left(config, name):
+        click.echo(f"  {finding.severity}: {make_visible_line(finding.message)}")
+        click.echo(f"    {make_visible_line(finding.hint)}")
+    if any("description" in finding.message for finding in _left(config, name)):
+        click.echo("  (At once, next time: -d TEXT and --param NAME=TEXT before --command.)")
+    document = entry.schema.document
+    names = document.get("properties", {}) if isinstance(document, dict) else {}
+    click.echo("Next:")
+    for line in commands("".join(f" {one}=…" for one in names)):
+        click.echo(f"  {line}")
+
+
+def _left(config: Config, name: str) -> list[Finding]:
+    """What `mm tools check` says about the new entry; that its module is not built yet goes without saying."""
+    found = [one for one in findings(config) if one.message.startswith(f"`{name}`")]
+    return [one for one in found if "the module `" not in one.message]
+
+
+_EXAMPLES = 'Such as: mm tools new release --command ./release.sh "{{version}}"   or: mm tools new count --wasm go'
+_GRANTS = "It sees no files. To let it see a folder, as /notes: read: [notes]   or, to write there too: write: [notes]"
