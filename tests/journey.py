@@ -123,6 +123,7 @@ class Journey:
     permissions: Permissions = field(default_factory=Permissions)
     person: Asked | None = None
     output_limit: int = 30_000
+    servers: Servers | None = None  # other MCP servers than the ones that echo
     book: Book = field(default_factory=Book)
     events: list[Event] = field(default_factory=list)
     interrupt: Interrupt = field(default_factory=Interrupt)
@@ -134,7 +135,7 @@ class Journey:
         spill.mkdir(exist_ok=True)
         self.dispatcher = Dispatcher(
             tools=lambda: self.tools,
-            executors=executors(self.folder),
+            executors=executors(self.folder, self.servers),
             hooks=Hooks(
                 self.hooks,
                 session_id="test",
@@ -164,12 +165,12 @@ class Journey:
         return self.send((name, given)).results[0]
 
 
-def executors(folder: Path) -> Table:
+def executors(folder: Path, servers: Servers | None = None) -> Table:
     def command() -> CommandExecutor:
         return CommandExecutor({"PATH": "/usr/bin:/bin"}, folder)
 
     def mcp() -> McpExecutor:
-        return McpExecutor(echo_servers())
+        return McpExecutor(servers or echo_servers())
 
     return Table({Kind.COMMAND: command, Kind.WASM: WasmExecutor, Kind.BUILTIN: BuiltinExecutor, Kind.MCP: mcp})
 

@@ -60,7 +60,7 @@ def call(name: str, given: Any) -> Any:
         sys.stderr.flush()
         os.kill(os.getpid(), 9)
     if name == "hang":
-        Path(PLAN["log"] + ".hanging").touch()
+        Path(PLAN["fifo"]).write_text("hangs")  # blocks until the test reads
         time.sleep(600)
     if name == "chatter":
         say("between request and reply")
