@@ -59,3 +59,20 @@ def call(servers: Servers, name: str, arguments: Any = None, stop: threading.Eve
 
 def text(output: Output) -> str:
     return output.stdout.head.decode()
+
+
+def until_changed(servers: Servers, revision: int, name: str) -> None:
+    """Make calls until the servers' tools are others than at `revision`."""
+    for _ in range(1000):
+        call(servers, name)
+        if servers.revision > revision:
+            return
+    raise AssertionError("the tools did not change")
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process still runs; what only waits to be reaped does not count."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
