@@ -47,7 +47,7 @@ class CallAnnounced:
 
 @dataclass(frozen=True, slots=True)
 class CallStarted:
-    """The call was approved and now runs. `summary` is one line: the argv, the module, the arguments."""
+    """The call was approved and now runs. `summary` is one line: its arguments, long ones cut."""
 
     call: ToolCall
     tool: str

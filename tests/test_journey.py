@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import stat
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mm.config.schema import Hook, HookEvent, Permissions, Place
+from mm.config.schema import Hook, HookEvent, OnError, Permissions, Place
 from mm.dispatch.person import Answer, Decision
 from mm.events import Notice
 from mm.messages import Outcome
@@ -385,3 +386,55 @@ def test_calls_of_a_reply_that_was_cut_never_run(tmp_path: Path) -> None:
     answered = trip.dispatcher.cut([ToolCall("a", "echo", '{"a": 1}'), ToolCall("b", "echo", '{"a"')])
     assert [result.outcome for result in answered.results] == [Outcome.CUT, Outcome.CUT]
     assert trip.book.started == []
+
+
+def test_the_reason_of_a_hook_that_denies_reaches_the_model(tmp_path: Path) -> None:
+    denies = hook(tmp_path, "echo 'never on a Friday' >&2; exit 2")
+    result = Journey(tmp_path, [echo_tool(Kind.COMMAND, tmp_path, {})], hooks=[denies]).one("echo", {})
+    assert result.outcome is Outcome.DENIED
+    assert "never on a Friday" in result.content
+
+
+def test_what_a_hook_adds_reaches_the_model_and_what_it_failed_at_the_user(tmp_path: Path) -> None:
+    adds = hook(tmp_path, """echo '{"additionalContext": "the cache is cold"}'""")
+    fails = replace(hook(tmp_path, "exit 1", HookEvent.AFTER), on_error=OnError.ALLOW)
+    trip = Journey(tmp_path, [echo_tool(Kind.COMMAND, tmp_path, {})], hooks=[adds, fails])
+    result = trip.one("echo", {})
+    assert result.outcome is Outcome.OK
+    assert "the cache is cold" in result.content
+    assert any(isinstance(event, Notice) and "on_error" in event.text for event in trip.events)
+
+
+def test_after_the_circle_is_ended_nothing_more_of_the_reply_runs(tmp_path: Path) -> None:
+    same = echo_tool(Kind.COMMAND, tmp_path, {}, readonly=True)
+    other = acting("other", lambda a, r: Output.text(Outcome.OK, "ran"))
+    trip = Journey(tmp_path, [same, other])
+    for _ in range(3):
+        trip.one("echo", {})
+    answered = trip.send(("echo", {}), ("other", {}))
+    assert answered.stopped
+    assert [result.outcome for result in answered.results] == [Outcome.STOPPED, Outcome.STOPPED]
+    assert all(call.name != "other" for call in trip.book.started)
+
+
+def test_a_cycle_is_seen_whichever_of_the_calls_side_by_side_ends_first(tmp_path: Path) -> None:
+    ended: dict[str, threading.Event] = {}
+
+    def after(other: str, own: str) -> Callable[[Any, Any], Output]:
+        def act(arguments: Any, run: Any) -> Output:
+            if other in ended:
+                assert ended[other].wait(10)
+            ended[own].set()
+            return Output.text(Outcome.OK, own)
+
+        return act
+
+    trip = Journey(
+        tmp_path, [acting("a", after("b", "a"), readonly=True), acting("b", after("none", "b"), readonly=True)]
+    )
+    ended |= {"a": threading.Event(), "b": threading.Event()}
+    trip.send(("a", {}), ("b", {}))  # b ends first
+    ended["b"].set()
+    ended["a"] = threading.Event()
+    trip.send(("a", {}), ("b", {}))
+    assert trip.send(("a", {}), ("b", {})).results[0].outcome is Outcome.STOPPED
