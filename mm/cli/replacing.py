@@ -17,7 +17,7 @@ class Draft:
 
     def __init__(self, target: Path, data: bytes, manual: str = "") -> None:
         self.target = target
-        self.path = target.with_name(f".{target.name}.{os.getpid()}")
+        self.path = target.with_name(f".mm-{os.getpid()}.yaml")
         self._data = data
         self._manual = manual
 

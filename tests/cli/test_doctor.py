@@ -1,0 +1,218 @@
+"""`mm doctor`: what is well, what is missing, and what mends it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from mm.cli.main import run
+from mm.config.load import load
+from mm.config.trust import trust
+
+Output = pytest.CaptureFixture[str]
+SCRIPT = "name: x\nmodel: scripted:script.yaml\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("MM_MODEL", "OPENAI_API_KEY", "OPENAI_BASE_URL", "OLLAMA_HOST"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    here = tmp_path / "ops"
+    here.mkdir()
+    (here / "script.yaml").write_text("[]\n")
+    monkeypatch.chdir(here)
+    return here
+
+
+def doctor(capsys: Output, *arguments: str) -> tuple[int, dict[str, dict[str, Any]], str]:
+    """The exit code, the checks by name, and everything that was printed."""
+    code = run(["doctor", "--json", *arguments])
+    out = capsys.readouterr().out
+    return code, {check["name"]: check for check in json.loads(out)["checks"]}, out
+
+
+def test_all_is_well_and_nothing_is_made_by_looking(folder: Path, capsys: Output) -> None:
+    (folder / "agent.yaml").write_text(SCRIPT)
+    assert run(["doctor", "-a", "agent.yaml"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1] == "All is well." or lines[-1].endswith("warning"), lines
+    assert any(line.startswith("ok       model           scripted:") for line in lines)
+    assert not (folder.parent / "mm-home").exists()
+
+
+def test_missing_weights_are_a_problem_with_the_command_that_fetches_them(capsys: Output) -> None:
+    code, checks, _ = doctor(capsys)
+    assert code == 1
+    assert checks["model"]["says"] == "local:qwen2.5-coder-1.5b, the default"
+    assert checks["weights"]["status"] == "problem"
+    assert checks["weights"]["remedy"] == "Run: mm model pull qwen2.5-coder-1.5b"
+
+
+def test_why_this_model_is_said(folder: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "agent.yaml").write_text(SCRIPT)
+    assert doctor(capsys, "-a", "agent.yaml")[1]["model"]["says"].endswith("script.yaml, from the agent file")
+    monkeypatch.setenv("MM_MODEL", "ollama:a")
+    assert doctor(capsys, "-a", "agent.yaml")[1]["model"]["says"] == "ollama:a, from MM_MODEL"
+    assert doctor(capsys, "-m", "ollama:b")[1]["model"]["says"] == "ollama:b, from -m"
+
+
+@contextmanager
+def server(status: int, body: bytes, seen: list[str]) -> Iterator[str]:
+    """A model server on loopback: its base URL. `seen` learns the paths and keys of the requests."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            seen.append(f"{self.path} {self.headers.get('authorization')}")
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
+        thread = Thread(target=listening.serve_forever, args=(0.01,))
+        thread.start()
+        yield f"http://127.0.0.1:{listening.server_port}/v1"
+        listening.shutdown()
+        thread.join()
+
+
+def write_model(folder: Path, url: str) -> None:
+    model = f"{{name: openai:qwen3, base_url: {url}, api_key: '${{OPS_KEY}}'}}"
+    (folder / "agent.yaml").write_text(f"name: x\nmodel: {model}\n")
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "state", "says"),
+    [
+        (200, b'{"data": [{"id": "qwen3"}]}', "ok", "has `qwen3`"),
+        (200, b'{"data": [{"id": "other"}]}', "warning", "does not list `qwen3`"),
+        (200, b"<html>", "warning", "not with a list"),
+        (404, b"", "warning", "404"),
+        (401, b'{"error": {"message": "bad key open-sesame"}}', "problem", "refused the key"),
+    ],
+)
+def test_the_server_is_asked_for_its_models_and_the_key_is_never_shown(
+    folder: Path,
+    capsys: Output,
+    monkeypatch: pytest.MonkeyPatch,
+    status: int,
+    body: bytes,
+    state: str,
+    says: str,
+) -> None:
+    monkeypatch.setenv("OPS_KEY", "open-sesame")
+    seen: list[str] = []
+    with server(status, body, seen) as url:
+        write_model(folder, url)
+        code, checks, out = doctor(capsys, "-a", "agent.yaml")
+    assert seen == ["/v1/models Bearer open-sesame"]
+    assert checks["model server"]["status"] == state
+    assert says in checks["model server"]["says"]
+    assert code == (state == "problem")
+    assert "sesame" not in out
+
+
+def test_a_server_that_is_not_there_is_a_problem(folder: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:1")
+    code, checks, _ = doctor(capsys, "-m", "ollama:qwen3")
+    assert code == 1
+    assert "cannot be reached" in checks["model server"]["says"]
+    assert "ollama serve" in checks["model server"]["remedy"]
+
+
+def test_the_server_of_an_untrusted_file_is_not_asked(
+    folder: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPS_KEY", "open-sesame")
+    seen: list[str] = []
+    with server(200, b'{"data": []}', seen) as url:
+        write_model(folder, url)
+        _, checks, out = doctor(capsys)
+        assert seen == []
+        assert checks["agent file"]["status"] == "warning"
+        assert "mm trust" in checks["agent file"]["remedy"]
+        assert url not in out
+        trust(load(folder / "agent.yaml", environ={"OPS_KEY": "open-sesame"}))
+        doctor(capsys)
+        assert len(seen) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("nmae: x\nyolo: maybe\n", "2 problems"),
+        ("tools: [{name: a, description: Do this and that., command: [./nope.sh]}]\n", "1 problem"),
+    ],
+)
+def test_a_file_with_problems_sends_to_the_check(folder: Path, capsys: Output, text: str, says: str) -> None:
+    (folder / "agent.yaml").write_text(text)
+    code, checks, _ = doctor(capsys, "-a", "agent.yaml")
+    assert code == 1
+    assert checks["agent file"]["says"] == f"agent.yaml: {says}"
+    assert checks["agent file"]["remedy"] == "mm tools check -a agent.yaml"
+
+
+def test_a_file_that_is_not_there_is_said_among_the_rest(capsys: Output) -> None:
+    code, checks, _ = doctor(capsys, "-a", "nope.yaml")
+    assert code == 1
+    assert "There is no file `nope.yaml`" in checks["agent file"]["says"]
+    assert checks["wasm"]["status"] == "ok"
+
+
+def test_mcp_servers_are_looked_at_and_not_started(folder: Path, capsys: Output) -> None:
+    (folder / "start.sh").write_text("#!/bin/sh\ntouch started\n")
+    (folder / "start.sh").chmod(0o755)
+    servers = "{here: {command: ./start.sh}, gone: {command: ./gone}, off: {command: x, disabled: true}}"
+    (folder / "agent.yaml").write_text(f"{SCRIPT}mcpServers: {servers}\n")
+    _, checks, _ = doctor(capsys, "-a", "agent.yaml")
+    assert checks["mcp here"]["status"] == "ok"
+    assert checks["mcp gone"]["status"] == "problem"
+    assert "mcp off" not in checks
+    assert not (folder / "started").exists()
+
+
+def test_a_folder_that_others_may_read_or_write_is_said_with_the_command(folder: Path, capsys: Output) -> None:
+    home = folder.parent / "mm-home"
+    for kind, mode in (("config", 0o700), ("data", 0o755), ("cache", 0o777)):
+        (home / kind).mkdir(parents=True)
+        (home / kind).chmod(mode)
+    code, checks, _ = doctor(capsys)
+    assert code == 1
+    assert checks["folder config"]["status"] == "ok"
+    assert checks["folder data"]["status"] == "warning"
+    assert checks["folder data"]["remedy"] == f"chmod 700 '{home / 'data'}'"
+    assert checks["folder cache"]["status"] == "problem"
+    assert "chmod go-w" in checks["folder cache"]["remedy"]
+
+
+def test_damaged_permissions_and_sessions_are_problems_and_no_traceback(folder: Path, capsys: Output) -> None:
+    home = folder.parent / "mm-home"
+    for kind in ("config", "data"):
+        (home / kind).mkdir(parents=True, mode=0o700)
+    (home / "config/permissions.json").write_text("{")
+    (home / "data/sessions.db").write_bytes(b"no database" * 500)
+    code, checks, _ = doctor(capsys)
+    assert code == 1
+    assert checks["permissions"]["status"] == "problem"
+    assert checks["sessions"]["status"] == "problem"
+    assert "mv " in checks["sessions"]["remedy"]
+
+
+def test_a_machine_without_a_compiler_is_only_warned(
+    folder: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.delenv("WASI_SDK_PATH", raising=False)
+    _, checks, _ = doctor(capsys)
+    assert checks["compilers"]["status"] in ("ok", "warning")
+    assert checks["compilers"]["says"].startswith(("go: package", "c: package", "none for wasm modules"))

@@ -1,0 +1,267 @@
+"""`mm tools new`: one more tool, everything else byte for byte, and modules that build, run and pass their own test."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import pwd
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mm.cli.main import run
+from mm.cli.scaffold import LANGUAGES, TEMPLATES
+from mm.config.load import load
+from mm.config.schema import CommandTool
+from mm.config.trust import is_trusted
+from tests.cli.running import MM, Place
+
+Output = pytest.CaptureFixture[str]
+SOUND = "name: ops  # mine\ntools:\n  - name: first\n    command: [ls]  # all of it\n\n# the end\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    here = tmp_path / "ops"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    return here
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "agent.yaml"
+    path.write_bytes(text.encode())
+    return path
+
+
+def kept(before: str, after: str) -> bool:
+    """Whether `after` is `before` with something put in at one place."""
+    places = range(len(before) + 1)
+    return len(after) > len(before) and any(
+        after.startswith(before[:place]) and after.endswith(before[place:]) for place in places
+    )
+
+
+def test_a_program_becomes_a_tool_with_its_placeholders_as_parameters(folder: Path, capsys: Output) -> None:
+    path = write(folder, SOUND)
+    assert run(["tools", "new", "log", "--command", "git", "log", "-n{{count}}", "--", "{{file}}"]) == 0
+    text = path.read_text()
+    assert kept(SOUND, text)
+    assert text.endswith("\n# the end\n")
+    entry = load(path, environ={}).tools[1]
+    assert list(entry.schema.document["properties"]) == ["count", "file"]
+    out = capsys.readouterr().out
+    assert "Added `log`: agent.yaml:6" in out
+    assert "warning: `log`: there is no description" in out
+    assert "mm tools run log count=… file=…" in out
+
+
+def test_what_is_described_leaves_nothing_to_mend(folder: Path, capsys: Output) -> None:
+    path = write(folder, "tools: []\n")
+    line = ["tools", "new", "log", "-d", "Show the latest changes: who, when.", "--param"]
+    assert run([*line, "count:integer=Number of changes", "--command", "git", "log", "-n{{count}}"]) == 0
+    assert "warning" not in capsys.readouterr().out
+    (entry,) = load(path, environ={}).tools
+    assert entry.description == "Show the latest changes: who, when."
+    assert entry.schema.document["properties"]["count"] == {"type": "integer", "description": "Number of changes"}
+    assert run(["tools", "check"]) == 0
+    assert capsys.readouterr().out == "1 tool, no problems\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "name: x\n",
+        "name: x",
+        "name: x\ntools:\n",
+        "tools: ~\nname: x\n",
+        "tools: []  # none yet\nname: x\n",
+        "tools: [{name: first, command: [ls]}]  # flow\nname: x\n",
+        "tools: [\n  {name: first, command: [ls]},  # one\n]\n",
+        "tools:\n- name: first\n  command: [ls]\nname: x\n",
+        "tools:\n      - name: first\n        command:\n        - ls\n        # the end of it\nname: x\n",
+        "tools:\n  - name: first\n    command:\n      - ls\n      - |\n        # text\n        x\n\n# tail\nname: x\n",
+        "tools:\n  - name: first\n    command: [ls]\n    description: |+\n      kept\n\n\n# tail\n",
+        "tools:\r\n  - name: first\r\n    command: [ls]\r\nname: x\r\n",
+        "\ufefftools:\n  - {name: first, command: [ls]}\n  - {name: second, command: [ls]}\n",
+        "  name: x\n  tools:\n  - name: first\n    command: [ls]",
+        "tools:\n  - name: first\n    command: [ls]\n    description: several\n      lines\n...\n",
+        "name: 'tools:'\ninstructions: |\n  tools: []\ntools: &t\n",
+    ],
+)
+def test_every_way_to_write_tools_is_added_to_and_the_rest_stays(folder: Path, text: str, capsys: Output) -> None:
+    path = write(folder, text)
+    before = [entry.name for entry in load(path, environ={}).tools]
+    code = run(["tools", "new", "more", "--command", "echo", "{{what}}"])
+    after = path.read_bytes().decode()
+    if code:
+        assert after == text
+        assert "Add this by hand:" in capsys.readouterr().err
+        assert text.endswith("&t\n"), "only what is anchored may be left to the author"
+        return
+    assert [entry.name for entry in load(path, environ={}).tools] == [*before, "more"]
+    if "tools: []" not in text and "~" not in text:
+        assert kept(text, after)
+    assert after.count("\r\n") in (0, after.count("\n"))
+
+
+@pytest.mark.parametrize("text", ["{name: x}\n", "a: 1\n", "tools: [\n  # none yet\n]\n", "tools:\n  - *x\n"])
+def test_what_cannot_be_added_to_stays_and_it_is_said_what_to_add(folder: Path, text: str, capsys: Output) -> None:
+    path = write(folder, text)
+    assert run(["tools", "new", "more", "--command", "ls"]) == 2
+    assert path.read_text() == text
+    error = capsys.readouterr().err
+    assert "Add this by hand:" in error or "Mend these first" in error
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        (["bash", "--command", "ls"], "Write `my_bash`."),
+        (["web_search", "--command", "ls"], "planned"),
+        (["two words", "--command", "ls"], "Write `two_words`."),
+        (["first", "--command", "ls"], "There is a tool `first` already, in line 3."),
+        (["x"], "one of --command and --wasm"),
+        (["x", "--wasm", "go", "--command", "ls"], "one of --command and --wasm"),
+        (["x", "--command"], "names no program"),
+        (["x", "--command", "git log {{n}}"], "each argument is a word of its own"),
+        (["x", "--command", "{{program}}"], "the program may not hold a placeholder"),
+        (["x", "--command", "docker", "{{.Names}}"], "double its opening braces"),
+        (["x", "--param", "b=Text", "--command", "ls", "{{a}}"], "The placeholders are: `a`."),
+        (["x", "--param", "a:int=Text", "--command", "ls", "{{a}}"], "The types are: string"),
+        (["x", "--param", "a", "--command", "ls", "{{a}}"], "is no NAME[:TYPE]=TEXT"),
+        (["x", "--param", "a=Text", "--wasm", "c"], "--param belongs to --command"),
+        (["x", "--wasm", "java"], "'go', 'c', 'rust', 'zig'"),
+        (["taken", "--wasm", "c"], "taken` is there already"),
+        (["x", "-a", "nope.yaml", "--command", "ls"], "mm init"),
+    ],
+)
+def test_a_wrong_line_changes_nothing_and_says_what_to_type(
+    folder: Path, line: list[str], says: str, capsys: Output
+) -> None:
+    path = write(folder, SOUND)
+    (folder / "taken").mkdir()
+    assert run(["tools", "new", *line]) == 2
+    assert says in capsys.readouterr().err
+    assert path.read_text() == SOUND
+    assert sorted(one.name for one in folder.iterdir()) == ["agent.yaml", "taken"]
+
+
+def test_a_broken_file_is_mended_first(folder: Path, capsys: Output) -> None:
+    path = write(folder, "nmae: x\n")
+    assert run(["tools", "new", "x", "--command", "ls"]) == 2
+    error = capsys.readouterr().err
+    assert "Did you mean `name`?" in error
+    assert "Nothing was changed." in error
+    assert path.read_text() == "nmae: x\n"
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="the superuser may write anywhere")
+@pytest.mark.parametrize("line", [["--command", "ls"], ["--wasm", "c"]])
+def test_a_read_only_folder_is_said_with_what_to_add_by_hand(folder: Path, line: list[str], capsys: Output) -> None:
+    path = write(folder, SOUND)
+    folder.chmod(0o500)
+    assert run(["tools", "new", "x", *line]) == 2
+    error = capsys.readouterr().err
+    assert "Nothing was changed." in error
+    assert "- name: x" in error
+    assert path.read_text() == SOUND
+
+
+def test_a_script_is_named_as_the_agent_file_has_to_name_it(folder: Path) -> None:
+    path = write(folder, "name: x\n")
+    (folder / "sub").mkdir()
+    (folder / "sub/go.sh").write_text("#!/bin/sh\n")
+    os.chdir(folder / "sub")
+    assert run(["tools", "new", "x", "--command", "./go.sh"]) == 0
+    (entry,) = load(path, environ={}).tools
+    assert isinstance(entry.run, CommandTool)
+    assert Path(entry.run.program) == folder / "sub/go.sh"
+
+
+def test_the_mode_of_the_file_and_a_link_to_it_stay(folder: Path) -> None:
+    target = folder / "real.yaml"
+    target.write_text("name: x\n")
+    target.chmod(0o640)
+    (folder / "agent.yaml").symlink_to("real.yaml")
+    assert run(["tools", "new", "x", "--command", "ls"]) == 0
+    assert (folder / "agent.yaml").is_symlink()
+    assert target.stat().st_mode & 0o777 == 0o640
+    assert "- name: x" in target.read_text()
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_a_trusted_file_stays_trusted_and_no_other_becomes_so(folder: Path, trusted: bool) -> None:
+    path = write(folder, SOUND)
+    if trusted:
+        assert run(["trust"]) == 0
+    assert run(["tools", "new", "x", "--command", "ls"]) == 0
+    assert is_trusted(load(path, environ={})) is trusted
+
+
+def test_the_reader_of_the_c_scaffold_is_that_of_the_example() -> None:
+    example = Path(__file__).parents[2] / "wasm-modules/word_count"
+    for name in ("arguments.c", "arguments.h"):
+        assert (TEMPLATES / "c" / f"{name}.tmpl").read_bytes() == (example / name).read_bytes()
+
+
+@pytest.mark.parametrize("language", [*LANGUAGES])
+def test_a_module_is_built_tested_and_run_with_the_lines_that_are_printed(place: Place, language: str) -> None:
+    """From nothing to an answer: init, new, build, test, run. Also with a second module beside it."""
+    place.mm("init")
+    printed = place.mm("tools", "new", "count_words", "--wasm", language)
+    assert (printed.code, printed.err) == (0, "")
+    build, test, again = [line.strip() for line in printed.out.partition("Next:")[2].strip().splitlines()]
+    environment = _environment(place)
+    built = _shell(build, place, environment)
+    if built.returncode:
+        assert "Run: " in built.stderr or "run: " in built.stderr
+        assert language == "rust" or importlib.util.find_spec(LANGUAGES[language].import_name) is None
+        pytest.skip(built.stderr.strip())
+    checked = place.mm("tools", "check")
+    assert (checked.code, checked.out) == (0, "2 tools, no problems\n")
+    tested = _shell(test, place, environment)
+    assert (tested.returncode, tested.stdout) == (0, "ok: count_words answers, and fails in words\n"), tested.stderr
+    ran = _shell(f"{again} --allow count_words", place, environment)
+    assert ran.stdout == "3 words\n"
+    assert place.mm("tools", "new", "second", "--wasm", language).code == 0
+    assert "# It sees no files" in (place.folder / "agent.yaml").read_text().partition("- name: second")[0]
+
+
+def test_the_test_of_a_scaffold_fails_for_a_wrong_answer_and_without_a_module(place: Place) -> None:
+    place.mm("init")
+    place.mm("tools", "new", "count_words", "--wasm", "c")
+    environment = _environment(place)
+    unbuilt = _shell("sh count_words/test.sh", place, environment)
+    assert unbuilt.returncode != 0
+    assert "count_words.wasm` does not exist" in unbuilt.stderr
+    wrong = _shell("MM=echo sh count_words/test.sh", place, environment)
+    assert wrong.returncode == 1
+    assert "FAILED: expected `3 words`" in wrong.stderr
+
+
+def _environment(place: Place) -> dict[str, str]:
+    """`mm` on the path, as it is for a stranger; compilers keep what they have compiled of their own library."""
+    programs = place.folder.parent / "bin"
+    programs.mkdir(exist_ok=True)
+    script = programs / "mm"
+    script.write_text(f'#!/bin/sh\nexec {" ".join(MM)} "$@"\n')
+    script.chmod(0o755)
+    environment = place.environment(PYTHONPATH=str(Path(__file__).parents[2]))
+    environment["PATH"] = f"{programs}:{environment['PATH']}"
+    home = Path(pwd.getpwuid(os.getuid()).pw_dir)
+    return {
+        **environment,
+        "GOCACHE": os.environ.get("GOCACHE", str(home / ".cache/go-build")),
+        "ZIG_GLOBAL_CACHE_DIR": os.environ.get("ZIG_GLOBAL_CACHE_DIR", str(home / ".cache/zig")),
+        "PYTHON": sys.executable,
+    }
+
+
+def _shell(line: str, place: Place, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["sh", "-c", line], cwd=place.folder, env=environment, capture_output=True, text=True, timeout=300, check=False
+    )
