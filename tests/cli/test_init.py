@@ -89,9 +89,10 @@ def test_a_file_in_the_place_of_the_folder_is_said(folder: Path, capsys: Output)
     assert "`x` is a file" in capsys.readouterr().err
 
 
-@pytest.mark.skipif(os.getuid() == 0, reason="the superuser may write anywhere")
 def test_a_folder_that_cannot_be_written_is_said(folder: Path, capsys: Output) -> None:
     folder.chmod(0o500)
+    if os.access(folder, os.W_OK):
+        pytest.skip("this user may write anywhere")
     assert run(["init"]) == 2
     assert "cannot be written: Permission denied" in capsys.readouterr().err
 

@@ -159,11 +159,12 @@ def test_a_broken_file_is_mended_first(folder: Path, capsys: Output) -> None:
     assert path.read_text() == "nmae: x\n"
 
 
-@pytest.mark.skipif(os.getuid() == 0, reason="the superuser may write anywhere")
 @pytest.mark.parametrize("line", [["--command", "ls"], ["--wasm", "c"]])
 def test_a_read_only_folder_is_said_with_what_to_add_by_hand(folder: Path, line: list[str], capsys: Output) -> None:
     path = write(folder, SOUND)
     folder.chmod(0o500)
+    if os.access(folder, os.W_OK):
+        pytest.skip("this user may write anywhere")
     assert run(["tools", "new", "x", *line]) == 2
     error = capsys.readouterr().err
     assert "Nothing was changed." in error
