@@ -25,7 +25,7 @@ class HttpLink:
         self.expired = False
         self.on_end: Callable[[], None] = lambda: None
         self._server = server
-        self._problem = ""
+        self.problem = ""
 
     @asynccontextmanager
     async def streams(self) -> AsyncIterator[TransportStreams]:
@@ -47,15 +47,15 @@ class HttpLink:
             return error.reason
         if isinstance(error, httpx2.TransportError | httpx2.InvalidURL):
             return f"its address cannot be reached: {said(error)}"
-        if self._problem:
-            return f"it answered {self._problem}"
+        if self.problem:
+            return f"it answered {self.problem}"
         return f"it failed: {said(error)}" if error else "it closed the connection"
 
     async def _note(self, response: httpx2.Response) -> None:
         """Remember what a refused request was refused with. A server that offers no GET stream answers 405 to it."""
         if response.request.method != "POST" or response.status_code < 400:
             return
-        self._problem = f"HTTP {response.status_code} {response.reason_phrase}".strip()
+        self.problem = f"HTTP {response.status_code} {response.reason_phrase}".strip()
         if _SESSION not in response.request.headers:
             return
         # 404 is the protocol's word for an unknown session; some servers say 400 and name it in the body.

@@ -28,11 +28,13 @@ class Link(Protocol):
     """A way to reach one server, used for one session.
 
     `broken` says that nothing more can come over it, `expired` that the server has forgotten the session.
+    `problem` is what the last request was refused with, if the transport tells ("HTTP 503 Service Unavailable").
     `on_end` is called once when the link breaks by itself; the session sets it.
     """
 
     broken: bool
     expired: bool
+    problem: str
     on_end: Callable[[], None]
 
     def streams(self) -> AbstractAsyncContextManager[TransportStreams]:

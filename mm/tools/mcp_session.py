@@ -19,7 +19,9 @@ from mm.tools.spec import Arguments
 
 MOST_PAGES = 1000
 _END = 8.0  # seconds for a session to end, its program included
+# Words of the SDK for an answer that broke off, and for a status that it does not name.
 _LOST_STREAM = "SSE stream"
+_NAMELESS = "Server returned an error response"
 
 
 class Session:
@@ -129,10 +131,15 @@ class Session:
             if self.ended:
                 await self.close()
                 raise ServerError(self.explain(), Outcome.KILLED) from error
-            lost = error.code == mcp_types.CONNECTION_CLOSED and error.message.startswith(_LOST_STREAM)
-            raise ServerError(
-                f"it answered with an error: {said(error)}", Outcome.KILLED if lost else Outcome.FAILED
-            ) from error
+            raise self._refusal(error) from error
+
+    def _refusal(self, error: MCPError) -> ServerError:
+        """An error that leaves the session as it is."""
+        if error.message == _NAMELESS and self._link.problem:
+            return ServerError(f"it answered {self._link.problem}")
+        lost = error.code == mcp_types.CONNECTION_CLOSED and error.message.startswith(_LOST_STREAM)
+        outcome = Outcome.KILLED if lost else Outcome.FAILED
+        return ServerError(f"it answered with an error: {said(error)}", outcome)
 
     async def _logged(self, params: mcp_types.LoggingMessageNotificationParams) -> None:
         line = params.data if isinstance(params.data, str) else str(params.data)

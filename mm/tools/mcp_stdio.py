@@ -38,6 +38,7 @@ class ProcessLink:
     ) -> None:
         self.broken = False
         self.expired = False
+        self.problem = ""
         self.on_end: Callable[[], None] = lambda: None
         self._server = server
         self._env = {**environment, **server.env}
