@@ -223,9 +223,13 @@ class Agent:
             self.history.add_reply(found.text or "(empty)", usage=reply.usage)
             self.history.add_user(nudge, note=True)
             return None
-        self._show_rest(found.text, gate)
-        self._listen(ReplyEnded(reply, found.text))
+        half_a_call = nudge == _NUDGE_CUT
+        shown = "" if half_a_call else found.text
+        self._show_rest(shown, gate)
+        self._listen(ReplyEnded(reply, shown))
         self.history.add_reply(found.text or "(empty)", usage=reply.usage)
+        if half_a_call:
+            return self._end(turn, "", ExitCode.STOPPED, _HALF_A_CALL, _CUT_HINT)
         if not found.text.strip():
             return self._end(turn, "", ExitCode.FAILED, _EMPTY, _EMPTY_HINT)
         if found.cut:
@@ -273,6 +277,7 @@ _TOO_MANY_ROUNDS = "Stopped after {} requests in one turn without an answer."
 _MAX_ROUNDS_HINT = "Ask for less at once, or raise `max_rounds` (`--max-rounds`)."
 _EMPTY = "The model gave an empty answer."
 _EMPTY_HINT = "Ask again, or try another model with -m."
+_HALF_A_CALL = "The model wrote a tool call that was cut off by the token limit; nothing of it was run."
 _CUT = "The answer was cut off by the token limit."
 _CUT_HINT = "Raise `max_tokens` of the model in the agent file."
 _NUDGE_EMPTY = "Your reply was empty. Answer the request, or call one of the tools."

@@ -59,7 +59,9 @@ def test_a_real_model_runs_a_sandboxed_module(tmp_path: Path) -> None:
     (notes / "modules").mkdir()
     shutil.copy(ROOT / "wasm-modules/word_count/word_count.wasm", notes / "modules")
     options = ("--allow", "word_count")
-    code, out, err = ask("Count the words of the note trip.md.", notes / "agent.yaml", SMALL, *options, log=tmp_path / "x")
+    code, out, err = ask(
+        "Count the words of the note trip.md.", notes / "agent.yaml", SMALL, *options, log=tmp_path / "x"
+    )
     assert code == 0, err
     words = len((notes / "notes/trip.md").read_text().split())
     assert str(words) in out

@@ -22,7 +22,7 @@ _CALL_KEYS = frozenset({"name", "arguments", "parameters", "id", "type", "functi
 _CALL_LANGUAGES = frozenset({"json", "tool_call", "tool", "xml", "tool_code"})
 _TAGS = ("tool_call", "tools", "tool_calls", "function_call")
 _OPENING = re.compile(r"\s*(?:<(?P<tag>tool_calls?|tools|function_call)>|```(?P<info>[A-Za-z_-]*)[ \t]*\r?\n?)")
-_decoder = json.JSONDecoder()
+_decoder = json.JSONDecoder(strict=False)  # raw line breaks inside texts have one reading
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,6 +128,15 @@ def test_nothing_of_a_reply_that_was_cut_runs(place: Place) -> None:
     assert place.log() == []
 
 
+def test_a_call_written_as_text_that_was_cut_neither_runs_nor_is_shown(place: Place) -> None:
+    half = {"text": '{"name": "act", "arguments": {"what": "x', "finish": "length"}
+    agent_with_tool(place, half, {**half, "expect": "cut off"}, yolo=True)
+    ran = place.mm("-p", "x", "-a", "agent.yaml")
+    assert (ran.code, ran.out) == (3, "")
+    assert "cut off by the token limit" in ran.err
+    assert place.log() == []
+
+
 def test_json_output_is_one_object_with_the_usual_fields(place: Place) -> None:
     agent_with_tool(place, call("act", what="x"), "No.")
     ran = place.mm("-p", "x", "-a", "agent.yaml", "--output-format", "json")

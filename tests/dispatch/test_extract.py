@@ -45,6 +45,7 @@ ONE = [("status", {"service": "billing"})]
         '{"type": "function", "function": {"name": "status", "arguments": {"service": "billing"}}}',
         '{"id": "a", "type": "function", "function": {"name": "status", "parameters": {"service": "billing"}}}',
         '{"arguments": {"service": "billing"}, "name": "status"}',
+        STATUS.replace(", ", ",\n  ").replace("{", "{\n  "),
     ],
 )
 def test_a_whole_reply_that_is_a_call_is_a_call(text: str) -> None:
@@ -168,3 +169,8 @@ def test_what_may_become_a_call_is_judged_by_how_it_begins() -> None:
         assert may_become_call(text), text
     for text in ("x", '{"n"', "```python", "```py\n", "<div", "[1", '{"names"', "{1"):
         assert not may_become_call(text), text
+
+
+def test_a_raw_line_break_inside_a_text_is_still_a_call() -> None:
+    found = extract(Reply(text='{"name": "status", "arguments": {"service": "two\nlines"}}'), offered)
+    assert [call.name for call in found.calls] == ["status"]
