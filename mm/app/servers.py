@@ -69,9 +69,8 @@ class McpServers:
         """Bring a catalog up to date with what the servers offer now. Waits for servers that are just starting."""
         if not self._begun or self._servers is None:
             return
-        if not self._answered:
-            with self._interrupt.waiting():
-                self._servers.wait()
+        with self._interrupt.waiting():
+            self._servers.wait()
         self._tell(self._servers.warnings())
         if self._seen.get(catalog) != self._servers.revision:
             self._seen[catalog] = self._servers.revision

@@ -44,7 +44,7 @@ class Server:
         self._session: Session | None = None
         self._lock = asyncio.Lock()
         self._may_restart = True
-        self._listing: asyncio.Task[None] | None = None
+        self.listing: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Start it for the first time. What goes wrong is a warning: mm goes on without its tools."""
@@ -78,8 +78,8 @@ class Server:
 
     async def close(self) -> None:
         """End it, with all that it started."""
-        if self._listing is not None:
-            self._listing.cancel()
+        if self.listing is not None:
+            self.listing.cancel()
         if self._session is not None:
             await self._session.close()
 
@@ -153,8 +153,8 @@ class Server:
 
     def _list_again(self) -> None:
         """The server says that its tools have changed."""
-        if self._listing is None or self._listing.done():
-            self._listing = asyncio.get_running_loop().create_task(self._update())
+        if self.listing is None or self.listing.done():
+            self.listing = asyncio.get_running_loop().create_task(self._update())
 
     async def _update(self) -> None:
         session = self._session

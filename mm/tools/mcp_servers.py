@@ -26,6 +26,7 @@ T = TypeVar("T")
 
 _LOOK = 0.1  # seconds between two looks at the stop event
 _SPARE = 30.0  # seconds over all limits of the server, after which mm no longer believes its own loop
+_SETTLE = 2.0  # seconds that a request to the model waits for a server that lists its tools again
 _END = 12.0  # seconds for all servers to end
 _TALKATIVE = ("mcp", "client", "httpx2", "httpcore2", "asyncio")
 
@@ -61,9 +62,13 @@ class Servers:
             self._started = self._submit(self._start_all())
 
     def wait(self) -> None:
-        """Wait until each server has answered, or its time to start is over."""
+        """Wait until each server has answered, or its time to start is over.
+
+        Later also for a server that has just said that its tools have changed, but not for long.
+        """
         assert self._started is not None, "started before it is waited for"
         self._started.result()
+        self._submit(self._settle()).result()
 
     def warnings(self) -> list[str]:
         """What the user should be told since the last time."""
@@ -132,6 +137,11 @@ class Servers:
 
     async def _start_all(self) -> None:
         await asyncio.gather(*(server.start() for server in self.servers.values()))
+
+    async def _settle(self) -> None:
+        listings = [server.listing for server in self.servers.values() if server.listing is not None]
+        if listings:
+            await asyncio.wait(listings, timeout=_SETTLE)
 
     async def _close_all(self) -> None:
         await asyncio.gather(*(server.close() for server in self.servers.values()), return_exceptions=True)

@@ -45,7 +45,7 @@ async def call_tool(context: Context, params: types.CallToolRequestParams) -> ty
         await context.session.report_progress(1, 2, "half way")
         await anyio.sleep(60)
     if params.name == "grow":
-        TOOLS.append(str(given["name"]))
+        TOOLS.append(str(given["called"]))
         await context.session.send_tool_list_changed()
         return _text("grown")
     if params.name == "structured":

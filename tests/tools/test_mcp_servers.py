@@ -153,7 +153,7 @@ def test_a_changed_list_of_tools_is_taken_over_and_what_stays_the_same_stays() -
     with started(stdio("echo", echo, start_timeout=60)) as servers:
         before, revision = tools(servers), servers.revision
         assert list(before) == [f"mcp__echo__{name}" for name in _ECHO], "all pages, in the server's order"
-        assert call(servers, "mcp__echo__grow", {"name": "new"}).outcome is Outcome.OK
+        assert call(servers, "mcp__echo__grow", {"called": "new"}).outcome is Outcome.OK
         until_changed(servers, revision, "mcp__echo__echo")
         after = tools(servers)
         assert list(after) == [*before, "mcp__echo__new"]
