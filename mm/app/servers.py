@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -53,39 +53,44 @@ class McpServers:
         self._interrupt = interrupt
         self._warn = warn
         self._rules = [rule for rule in rules if rule.startswith(_PREFIX)]
-        self._begun = False
+        self._beginning: threading.Thread | None = None
+        self._made: Servers | None = None
+        self._missing = False
         self._answered = False
         self._seen: WeakKeyDictionary[Catalog, int] = WeakKeyDictionary()
         self._told: set[str] = set()
 
     def start(self) -> None:
-        """Begin to start them. Does not wait."""
-        if self.wanted and not self._begun:
-            self._begun = True
-            if self._servers is not None:
-                self._servers.start()
+        """Begin to start them. Does not wait, not even for the SDK to be loaded, which takes about a second."""
+        if self.wanted and self._beginning is None:
+            self._beginning = threading.Thread(target=self._begin, name="MCP start", daemon=True)
+            self._beginning.start()
 
     def refresh(self, catalog: Catalog) -> None:
         """Bring a catalog up to date with what the servers offer now. Waits for servers that are just starting."""
-        if not self._begun or self._servers is None:
+        if self._beginning is None:
             return
         with self._interrupt.waiting():
-            self._servers.wait()
-        self._tell(self._servers.warnings())
-        if self._seen.get(catalog) != self._servers.revision:
-            self._seen[catalog] = self._servers.revision
-            for name, tools in self._servers.tools().items():
+            servers = self._begun()
+            if servers is None:
+                self._tell([_NO_PACKAGE] if self._missing else [])
+                return
+            servers.wait()
+        self._tell(servers.warnings())
+        if self._seen.get(catalog) != servers.revision:
+            self._seen[catalog] = servers.revision
+            for name, tools in servers.tools().items():
                 self._tell(catalog.serve(name, tools))
         if not self._answered:
             self._answered = True
-            self._check_rules({tool.name for tool in catalog.tools()})
+            self._check_rules(servers, {tool.name for tool in catalog.tools()})
 
     def executor(self) -> Executor:
         from mm.tools.mcp import McpExecutor
 
-        self.start()
-        assert self._servers is not None, "without servers there is no tool to run"
-        return McpExecutor(self._servers)
+        servers = self._begun()
+        assert servers is not None, "without servers there is no tool to run"
+        return McpExecutor(servers)
 
     def lines(self) -> list[ServerLine]:
         """All servers of the agent file, as they are now."""
@@ -93,20 +98,27 @@ class McpServers:
 
     def close(self) -> None:
         """End every server, with all that it started."""
-        if self._begun and self._servers is not None:
-            self._servers.close()
-            self._tell(self._servers.warnings())
+        servers = self._begun()
+        if servers is not None:
+            servers.close()
+            self._tell(servers.warnings())
 
-    @cached_property
-    def _servers(self) -> Servers | None:
+    def _begin(self) -> None:
         try:
             from mm.tools.mcp_servers import Servers
         except ModuleNotFoundError as error:
-            if error.name != "mcp":
+            self._missing = error.name == "mcp"
+            if not self._missing:
                 raise
-            self._warn(_NO_PACKAGE)
-            return None
-        return Servers(self._config.mcp_servers, self._environment(), self._cwd)
+            return
+        self._made = Servers(self._config.mcp_servers, self._environment(), self._cwd)
+        self._made.start()
+
+    def _begun(self) -> Servers | None:
+        """The servers, once they are on their way; None before `start`, and where there is no SDK."""
+        if self._beginning is not None:
+            self._beginning.join()
+        return self._made
 
     def _tell(self, warnings: Iterable[str]) -> None:
         for warning in warnings:
@@ -114,10 +126,9 @@ class McpServers:
                 self._told.add(warning)
                 self._warn(warning)
 
-    def _check_rules(self, names: Collection[str]) -> None:
+    def _check_rules(self, servers: Servers, names: Collection[str]) -> None:
         """Rules and hooks for MCP tools can be judged only now. Those of a server that is not there are left alone."""
-        assert self._servers is not None
-        absent = self._servers.silent_prefixes()
+        absent = servers.silent_prefixes()
         for rule in self._rules:
             if rule not in names and not rule.startswith(absent):
                 self._tell([f"The rule for `{rule}` has no effect: no MCP server has a tool of that name."])
@@ -133,9 +144,10 @@ class McpServers:
         config = next(server for server in self._config.mcp_servers if server.name == name)
         if config.disabled:
             return ServerLine(name, where(config), "disabled", ok=True)
-        if not self._begun or self._servers is None:
+        servers = self._begun()
+        if servers is None:
             return ServerLine(name, where(config), "not started", ok=False)
-        server = self._servers.servers[name]
+        server = servers.servers[name]
         state = f"{server.status}: {server.reason}" if server.reason else str(server.status)
         tools = tuple((tool.name, tool.description) for tool in server.tools)
         return ServerLine(name, where(config), state, ok=not server.reason, tools=tools)
