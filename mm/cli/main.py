@@ -32,6 +32,7 @@ class _Entry:
 
 
 _COMMANDS = {
+    "init": _Entry("Write an agent file that works at once.", "mm.cli.init"),
     "tools": _Entry(
         "The tools of an agent file, without a model.",
         commands={
@@ -42,7 +43,6 @@ _COMMANDS = {
             "new": _Entry("Add a tool to an agent file, with a module scaffold for wasm.", "mm.cli.tools_new"),
         },
     ),
-    "init": _Entry("Write an agent file that works at once.", "mm.cli.init"),
     "schema": _Entry("Print the JSON Schema of the agent file, for editors.", "mm.cli.schema"),
     "trust": _Entry("Trust an agent file that came with a folder.", "mm.cli.trust"),
     "model": _Entry(
@@ -168,7 +168,7 @@ def _exists(entry: _Entry) -> bool:
 def mm(context: click.Context, /, **given: Any) -> None:
     """An agent for the terminal that turns programs you already have into typed tools for a language model.
 
-    Without -p and without a command: a chat.
+    Without -p and without a command: a chat. To begin: mm init
     """
     given["output_format"] = OutputFormat(given["output_format"])
     options = Options(**given)

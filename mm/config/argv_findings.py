@@ -71,7 +71,7 @@ def look_at_dashes(entry: ToolEntry) -> Iterator[Words]:
             if previous.startswith("--") and "{{" not in previous:
                 hint = f'Write `"{previous}={{{{{first.parameter}}}}}"` if the program takes that, else '
             else:
-                hint = 'Put a `"--"` before it if the program takes that, else '
+                hint = 'Put a `"--"` before it if the program takes that (a script with a bare $1 does not), else '
             message = f"a value of `{first.parameter}` that starts with `-` is refused: it would be an option"
             yield message, hint + f"`allow_dash: true` if `{first.parameter}` may be one."
         previous = text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import pwd
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -266,3 +267,27 @@ def _shell(line: str, place: Place, environment: dict[str, str]) -> subprocess.C
     return subprocess.run(
         ["sh", "-c", line], cwd=place.folder, env=environment, capture_output=True, text=True, timeout=300, check=False
     )
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler of this machine's own")
+def test_the_reader_of_the_c_scaffold_finds_numbers_booleans_and_texts(folder: Path) -> None:
+    example = Path(__file__).parents[2] / "wasm-modules/word_count"
+    source = folder / "main.c"
+    source.write_text(
+        '#include <stdio.h>\n#include "arguments.h"\n'
+        "int main(void) { static char json[4096]; json[fread(json, 1, 4095, stdin)] = 0;\n"
+        '  double n = 0; bool b = false; char t[9] = "";\n'
+        '  bool found[] = {read_number_argument(json, "n", &n), read_boolean_argument(json, "b", &b),\n'
+        '    read_text_argument(json, "t", t, sizeof t)};\n'
+        '  printf("%d %g %d %d %d %s", found[0], n, found[1], b, found[2], t); return 0; }\n'
+    )
+    line = ["cc", "-Wall", "-Wextra", "-Werror", "-I", str(example), "-o", "reader", "main.c"]
+    subprocess.run([*line, str(example / "arguments.c")], cwd=folder, check=True, capture_output=True)
+
+    def read(json: str) -> str:
+        return subprocess.run([folder / "reader"], input=json, capture_output=True, text=True, check=True).stdout
+
+    assert read('{"a": {"n": 1, "b": ["}"]}, "n": -2.5e1, "b" : true, "t": "\\u00e9"}') == "1 -25 1 1 1 é"
+    assert read('{"n": "1", "b": 1, "t": null}') == "0 0 0 0 0 "
+    assert read('{"n": 1') == "1 1 0 0 0 "
+    assert read("[]") == "0 0 0 0 0 "

@@ -118,7 +118,7 @@ def test_a_value_beside_code_is_not_warned_about(tmp_path: Path, command: str) -
 @pytest.mark.parametrize(
     ("command", "hint"),
     [
-        ('"{{a}}"', 'Put a `"--"` before it if the program takes that, else `allow_dash: true`'),
+        ('"{{a}}"', 'Put a `"--"` before it if the program takes that'),
         ('--name, "{{a}}"', 'Write `"--name={{a}}"` if the program takes that'),
         ('"{{a}}", --, "{{a}}"', 'Put a `"--"` before it'),
     ],

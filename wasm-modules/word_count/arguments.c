@@ -1,5 +1,6 @@
 #include "arguments.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char *skip_space(const char *at) {
@@ -104,23 +105,43 @@ static const char *skip_value(const char *at) {
     return at;
 }
 
-bool read_text_argument(const char *json, const char *key, char *value, size_t room) {
+/* Returns the place of the value under `key` of the object `json`; NULL if there is none, or the text is broken. */
+static const char *find_value(const char *json, const char *key) {
     char name[128];
     const char *at = skip_space(json);
-    if (*at++ != '{') return false;
+    if (*at++ != '{') return NULL;
     for (at = skip_space(at); *at == '"'; at = skip_space(at)) {
         const char *behind = read_text(at, name, sizeof name);
         bool wanted = behind && strcmp(name, key) == 0;
         if (!behind) behind = read_text(at, NULL, 0);
-        if (!behind) return false;
+        if (!behind) return NULL;
         at = skip_space(behind);
-        if (*at++ != ':') return false;
+        if (*at++ != ':') return NULL;
         at = skip_space(at);
-        if (wanted) return *at == '"' && read_text(at, value, room);
+        if (wanted) return at;
         at = skip_value(at);
-        if (!at) return false;
+        if (!at) return NULL;
         at = skip_space(at);
         if (*at == ',') at++;
     }
-    return false;
+    return NULL;
+}
+
+bool read_text_argument(const char *json, const char *key, char *value, size_t room) {
+    const char *at = find_value(json, key);
+    return at && *at == '"' && read_text(at, value, room);
+}
+
+bool read_number_argument(const char *json, const char *key, double *value) {
+    const char *at = find_value(json, key);
+    if (!at || (*at != '-' && (*at < '0' || *at > '9'))) return false;
+    *value = strtod(at, NULL);
+    return true;
+}
+
+bool read_boolean_argument(const char *json, const char *key, bool *value) {
+    const char *at = find_value(json, key);
+    if (!at || (*at != 't' && *at != 'f')) return false;
+    *value = *at == 't';
+    return true;
 }
