@@ -27,7 +27,10 @@ def agent_file(context: click.Context, named: str | None) -> Found | None:
     named = named or (options.agent_file if options else None)
     if named:
         return Found(Path(named), own=True)
-    return find(Path((options.cwd if options else None) or "."), os.environ)
+    folder = Path((options.cwd if options else None) or ".").expanduser()
+    if options and options.cwd and not folder.is_dir():
+        raise UsageError(f"`--cwd {options.cwd}`: there is no such folder.", "Name a folder that is there.")
+    return find(folder, os.environ)
 
 
 def needed_file(context: click.Context, named: str | None) -> Found:

@@ -41,7 +41,7 @@ def command(folder: str, name: str | None) -> None:
 
 def _refuse_if_there(target: Path) -> None:
     for path in (target, target.parent / ".mm/agent.yaml"):
-        if path.exists() or path.is_symlink():
+        if os.path.lexists(path):
             hint = "Add a tool to it: mm tools new NAME …   or choose another folder: mm init FOLDER"
             raise UsageError(f"`{make_visible_line(str(path))}` is there already, and mm does not overwrite it.", hint)
 

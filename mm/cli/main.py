@@ -199,6 +199,11 @@ def run(arguments: list[str]) -> int:
         if error.hint:
             print(f"    {error.hint}", file=sys.stderr)
         return int(error.exit_code)
+    except FileNotFoundError:
+        if _is_somewhere():
+            raise
+        print("mm: the folder that mm was started in is gone.\n    Go to one that is there: cd", file=sys.stderr)
+        return int(ExitCode.USAGE)
     except (KeyboardInterrupt, click.Abort):
         print("mm: interrupted.", file=sys.stderr)
         return int(ExitCode.INTERRUPTED)
@@ -206,3 +211,10 @@ def run(arguments: list[str]) -> int:
         # The reader has gone (`| head -1`). Python would complain again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(ExitCode.DONE)
+
+
+def _is_somewhere() -> bool:
+    try:
+        return Path.cwd().is_absolute()
+    except FileNotFoundError:
+        return False

@@ -216,3 +216,21 @@ def test_a_machine_without_a_compiler_is_only_warned(
     _, checks, _ = doctor(capsys)
     assert checks["compilers"]["status"] in ("ok", "warning")
     assert checks["compilers"]["says"].startswith(("go: package", "c: package", "none for wasm modules"))
+
+
+@pytest.mark.parametrize("line", [["doctor"], ["init"], ["tools", "list"], ["tools", "new", "x", "--command", "ls"]])
+def test_a_folder_that_is_gone_is_said_and_no_traceback(
+    tmp_path: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch, line: list[str]
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert run(line) == 2
+    assert "the folder that mm was started in is gone" in capsys.readouterr().err
+
+
+def test_a_folder_to_work_in_that_is_not_there_is_said(capsys: Output) -> None:
+    assert run(["--cwd", "nope", "tools", "list"]) == 2
+    assert "`--cwd nope`: there is no such folder." in capsys.readouterr().err
+    assert run(["--cwd", "nope", "doctor"]) == 1
+    assert "`--cwd nope`: there is no such folder." in capsys.readouterr().out

@@ -83,6 +83,12 @@ def test_a_link_that_leads_nowhere_is_not_written_through(folder: Path) -> None:
     assert not (folder / "elsewhere").exists()
 
 
+@pytest.mark.parametrize("name", ["x" * 300, "/dev/null/x"])
+def test_a_folder_that_cannot_be_is_said(capsys: Output, name: str) -> None:
+    assert run(["init", name]) == 2
+    assert "cannot be made:" in capsys.readouterr().err
+
+
 def test_a_file_in_the_place_of_the_folder_is_said(folder: Path, capsys: Output) -> None:
     (folder / "x").write_text("")
     assert run(["init", "x"]) == 2
