@@ -70,7 +70,10 @@ class Conversation:
 
     def servers(self) -> Sequence[str]:
         lines = self._assembly.servers.lines()
-        return [f"{line.name}  {line.state}  {len(line.tools)} tools  {line.where}" for line in lines]
+        return [
+            f"{line.name} ({line.where}): {line.state.partition(chr(10))[0].rstrip(':')}; tools: {len(line.tools)}"
+            for line in lines
+        ]
 
     def skills(self) -> Sequence[tuple[str, str]]:
         return [(skill.name, skill.description) for skill in self._assembly.toolbox.skills]

@@ -14,7 +14,7 @@ from mm.cli.agent_file import AGENT_OPTION
 from mm.errors import ExitCode
 from mm.interrupt import Interrupt
 from mm.options import Options
-from mm.visible import make_visible_line
+from mm.visible import make_visible, make_visible_line
 
 _LONGEST = 100  # characters of a description
 
@@ -55,7 +55,8 @@ def command(context: click.Context, agent_file: str | None, as_json: bool) -> No
 
 
 def _show(line: ServerLine) -> None:
-    click.echo(f"{make_visible_line(line.name)}: {make_visible_line(line.state)} ({make_visible_line(line.where)})")
+    state = make_visible(line.state).replace("\n", "\n    ")
+    click.echo(f"{make_visible_line(line.name)} ({make_visible_line(line.where)}): {state}")
     for name, description in line.tools:
         text = make_visible_line(" ".join(description.split()))
         click.echo(f"  {name}  {text if len(text) <= _LONGEST else text[: _LONGEST - 1] + '…'}".rstrip())

@@ -44,6 +44,11 @@ class Link(Protocol):
         """Why the session ended or never began, as a sentence about "it". `error` is what the SDK said, if anything."""
 
 
+def stopped(reason: str) -> str:
+    """A reason as the end of a sentence; one that quotes stderr ends with that."""
+    return reason if "\n" in reason else f"{reason}."
+
+
 def leaf(error: BaseException) -> BaseException:
     """The first real error of a group."""
     while isinstance(error, BaseExceptionGroup):

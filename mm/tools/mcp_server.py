@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from mm.config.schema import McpServer
 from mm.messages import JSON, Outcome
-from mm.tools.mcp_link import Link, ServerError, SessionExpiredError
+from mm.tools.mcp_link import Link, ServerError, SessionExpiredError, stopped
 from mm.tools.mcp_session import Session
 from mm.tools.mcp_tools import McpTool, read_tools
 from mm.tools.spec import Arguments, Tool
@@ -53,7 +53,7 @@ class Server:
                 self._session = await self._connect()
             except ServerError as error:
                 self.status, self.reason = Status.FAILED, error.reason
-                self._warn(f"The MCP server `{self.config.name}` is left out: {error.reason}.")
+                self._warn(f"The MCP server `{self.config.name}` is left out: {stopped(error.reason)}")
 
     async def call(self, tool: McpTool, arguments: Arguments, watch: Callable[[str], None]) -> JSON:
         """The result of one call. Raises ServerError, and TimeoutError at the time limit of a call."""
@@ -176,7 +176,7 @@ def words(server: str, error: ServerError) -> str:
     """What the model is told about a call that a server failed."""
     if error.outcome is Outcome.KILLED:
         return (
-            f"The MCP server `{server}` did not finish this call: {error.reason}.\nWhat the call did by then is "
-            "unknown. Look before you try again; the server is started again with the next call."
+            f"The MCP server `{server}` did not finish this call: {stopped(error.reason)}\n"
+            "What the call did by then is unknown. Look before you try again; the server is started again with the next call."
         )
-    return f"The MCP server `{server}` could not do this: {error.reason}."
+    return f"The MCP server `{server}` could not do this: {stopped(error.reason)}"

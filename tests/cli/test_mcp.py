@@ -52,7 +52,7 @@ def test_mcp_list_shows_servers_and_their_tools_and_ends_them(place: Place) -> N
     place.agent([], mcpServers=servers)
     ran = place.mm("mcp", "list", "-a", "agent.yaml")
     assert ran.code == 0, ran.err
-    assert "raw: ready" in ran.out and "mcp__raw__say  Does say." in ran.out and "off: disabled" in ran.out
+    assert "): ready\n  mcp__raw__say  Does say.\n" in ran.out and "off (nothing): disabled" in ran.out
     assert not any(is_alive(int(pid)) for pid in pids.read_text().split())
 
 
@@ -82,7 +82,15 @@ def test_without_servers_nothing_of_mcp_is_loaded(place: Place) -> None:
     assert not {"mcp", "mcp_types", "pydantic", "mm.tools.mcp"} & loaded
 
 
-@pytest.mark.parametrize("ending", ["answered", "model failed", "Ctrl-C", "SIGTERM", "SIGHUP"])
+def test_without_the_sdk_the_user_is_told_what_to_install(place: Place) -> None:
+    place.write("shadow/mcp.py", 'raise ModuleNotFoundError("No module named mcp", name="mcp")\n')
+    place.agent(["Hello."], mcpServers={"raw": server()})
+    ran = place.mm("-p", "x", "-a", "agent.yaml", PYTHONPATH=str(place.folder / "shadow"))
+    assert (ran.code, ran.out) == (0, "Hello.\n")
+    assert "mm-agent[mcp]" in ran.err and "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize("ending", ["answered", "model failed", "Ctrl-C", "SIGTERM"])
 def test_no_process_of_a_server_is_left_behind(place: Place, ending: str) -> None:
     """(C95) A shell between mm and the server, and a child of the server."""
     pids, fifo = place.folder / "pids", place.folder / "fifo"
@@ -99,10 +107,10 @@ def test_no_process_of_a_server_is_left_behind(place: Place, ending: str) -> Non
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    codes = {"answered": 0, "model failed": 1, "Ctrl-C": 130, "SIGTERM": 143, "SIGHUP": 129}
+    codes = {"answered": 0, "model failed": 1, "Ctrl-C": 130, "SIGTERM": 143}
     if codes[ending] > 1:
         assert Path(fifo).read_text() == "hangs"
-        mm.send_signal({130: signal.SIGINT, 143: signal.SIGTERM, 129: signal.SIGHUP}[codes[ending]])
+        mm.send_signal({130: signal.SIGINT, 143: signal.SIGTERM}[codes[ending]])
     _, err = mm.communicate(timeout=60)
     assert mm.returncode == codes[ending], err.decode()
     assert "Traceback" not in err.decode()
