@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -63,6 +64,9 @@ def resolve(
 
 def create(config: ModelConfig) -> Model:
     """The model itself. `config` comes from `resolve`."""
+    # httpx has a command line of its own that loads rich and pygments, which takes longer than httpx itself.
+    # It does without where these are not installed, and so it does here.
+    sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
     module, _, name = _CLASSES.get(config.provider, _HTTP).partition(":")
     made: Model = getattr(importlib.import_module(module), name)(config)
     return made
