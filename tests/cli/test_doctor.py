@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -234,3 +235,24 @@ def test_a_folder_to_work_in_that_is_not_there_is_said(capsys: Output) -> None:
     assert "`--cwd nope`: there is no such folder." in capsys.readouterr().err
     assert run(["--cwd", "nope", "doctor"]) == 1
     assert "`--cwd nope`: there is no such folder." in capsys.readouterr().out
+
+
+def test_with_mcp_the_servers_are_started_and_ended(folder: Path, capsys: Output) -> None:
+    pytest.importorskip("mcp")
+    echo = Path(__file__).parents[1] / "mcp_servers/echo.py"
+    servers = f"{{echo: {{command: {sys.executable}, args: [{echo}]}}, broken: {{command: 'false'}}}}"
+    (folder / "agent.yaml").write_text(f"{SCRIPT}mcpServers: {servers}\n")
+    code, checks, _ = doctor(capsys, "--mcp", "-a", "agent.yaml")
+    assert code == 1
+    assert checks["mcp echo"]["status"] == "ok"
+    assert "tools" in checks["mcp echo"]["says"]
+    assert checks["mcp broken"]["status"] == "problem"
+
+
+def test_the_servers_of_an_untrusted_file_are_not_started(folder: Path, capsys: Output) -> None:
+    (folder / "start.sh").write_text("#!/bin/sh\ntouch started\n")
+    (folder / "start.sh").chmod(0o755)
+    (folder / "agent.yaml").write_text(f"{SCRIPT}mcpServers: {{here: {{command: ./start.sh}}}}\n")
+    _, checks, _ = doctor(capsys, "--mcp")
+    assert "mcp here" not in checks
+    assert not (folder / "started").exists()
