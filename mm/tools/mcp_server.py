@@ -177,6 +177,6 @@ def words(server: str, error: ServerError) -> str:
     if error.outcome is Outcome.KILLED:
         return (
             f"The MCP server `{server}` did not finish this call: {stopped(error.reason)}\n"
-            "What the call did by then is unknown. Look before you try again; the server is started again with the next call."
+            "What the call did by then is unknown. Look before you try again; the next call starts the server again."
         )
     return f"The MCP server `{server}` could not do this: {stopped(error.reason)}"

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pexpect
 import pytest
 
 from tests.cli.running import MM, Place, call
@@ -80,6 +81,34 @@ def test_without_servers_nothing_of_mcp_is_loaded(place: Place) -> None:
     loaded = {line.rpartition("|")[2].strip() for line in ran.err.splitlines() if line.startswith("import time:")}
     assert "mm.app.servers" in loaded
     assert not {"mcp", "mcp_types", "pydantic", "mm.tools.mcp"} & loaded
+
+
+def test_the_chat_lists_the_servers_and_asks_before_their_tools(place: Place) -> None:
+    place.agent(
+        [call("mcp__raw__say", text="hi"), "It said so."], mcpServers={"raw": server(), "bad": {"command": "/no"}}
+    )
+    child = pexpect.spawn(
+        MM[0],
+        [*MM[1:], "-a", "agent.yaml"],
+        cwd=str(place.folder),
+        env=place.environment(TERM="dumb"),
+        timeout=15,
+        encoding="utf-8",
+        dimensions=(40, 250),
+    )
+    child.sendline("say hi")
+    child.expect("server +│ raw: ")
+    child.expect("tool +│ say")
+    child.expect('text = "hi"')
+    child.sendline("y")
+    child.expect_exact("It said so.")
+    child.sendline("/mcp")
+    child.expect_exact("): ready; tools: 1")
+    child.expect_exact("bad (/no): failed")
+    child.sendline("/exit")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
 
 
 def test_without_the_sdk_the_user_is_told_what_to_install(place: Place) -> None:
