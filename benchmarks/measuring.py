@@ -17,7 +17,7 @@ _PACKAGES = ("click", "httpx", "jsonschema-rs", "wasmtime", "mcp", "xllamacpp")
 
 
 def machine() -> dict[str, Any]:
-    """What figures depend on. No names of hosts or folders; `load` is the mean of running processes before and after."""
+    """What figures depend on, without names of hosts or folders. `load`: running processes, before and after."""
     versions = {}
     for name in _PACKAGES:
         try:

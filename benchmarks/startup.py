@@ -31,6 +31,7 @@ from mm.tools.spec import ApprovedCall, Run
 
 MM = Path(sys.executable).with_name("mm")
 OPS = ROOT / "examples" / "ops" / "agent.yaml"
+HTTPX = 'python -c "import httpx"'
 LIMITS = {
     "mm --version": 0.25,
     "mm -p, first byte sent": 1.5,
@@ -66,6 +67,11 @@ class Server:
                 connection.sendall(_ANSWER if begin.startswith(b"POST") else _NOT_FOUND)
 
 
+_PEAK = """
+import os, sys
+process = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
+print(os.wait4(process, 0)[2].ru_maxrss)
+"""
 _EVENT = b'data: {"choices":[{"index":0,"delta":{"content":"Hello."},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
 _ANSWER = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n" + _EVENT
 _NOT_FOUND = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
@@ -86,14 +92,13 @@ class Starts:
             "OPENAI_API_KEY": "none",
         }
         self._environment.pop("PYTHONDONTWRITEBYTECODE", None)
-        self.memory: dict[str, int] = {}  # KiB
 
     def until_the_end(self, name: str, argv: Sequence[str | Path]) -> Callable[[], float]:
-        """Seconds until the process has ended; notes its peak memory under `name`."""
+        """Seconds until the process has ended."""
 
         def measure() -> float:
             begin = time.perf_counter()
-            self._end(name, self._start(argv))
+            self._end(self._start(argv), name)
             return time.perf_counter() - begin
 
         return measure
@@ -106,20 +111,35 @@ class Starts:
             begin = time.perf_counter()
             process = self._start([*argv, "-m", "openai:none"])
             seconds = self._server.first_byte() - begin
-            self._end(name, process)
+            self._end(process, name)
             return seconds
 
         return measure
+
+    def peak_memory(self, argv: Sequence[str | Path], *, asks: bool) -> int:
+        """KiB that the process and what it started held at most. Started by a small process of its own.
+
+        The system counts what the starting process held before the program was loaded, hence the small one.
+        """
+        command = [sys.executable, "-I", "-S", "-c", _PEAK, *map(str, argv), *(["-m", "openai:none"] if asks else [])]
+        quiet = subprocess.DEVNULL
+        done = subprocess.run(
+            command,
+            cwd=self._folder,
+            env=self._environment,
+            stdin=quiet,
+            stderr=quiet,
+            stdout=subprocess.PIPE,
+            check=True,
+        )
+        return int(done.stdout.split()[-1])
 
     def _start(self, argv: Sequence[str | Path]) -> subprocess.Popen[bytes]:
         quiet = subprocess.DEVNULL
         return subprocess.Popen(argv, cwd=self._folder, env=self._environment, stdin=quiet, stdout=quiet, stderr=quiet)
 
-    def _end(self, name: str, process: subprocess.Popen[bytes]) -> None:
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        assert process.returncode == 0, f"{name}: exit code {process.returncode}"
-        self.memory[name] = usage.ru_maxrss
+    def _end(self, process: subprocess.Popen[bytes], name: str) -> None:
+        assert process.wait(60) == 0, f"{name}: exit code {process.returncode}"
 
 
 def command_calls(folder: Path) -> tuple[Callable[[], float], Callable[[], float]]:
@@ -171,29 +191,32 @@ def main(rounds: int, *, with_llm: bool) -> None:
         folder = Path(name).resolve()
         starts = Starts(folder)
         llm = install_llm(folder) if with_llm else None
-        httpx = 'python -c "import httpx"'
-        nothing = 'python -c "pass"'
-        contenders = {
-            nothing: starts.until_the_end(nothing, [sys.executable, "-c", "pass"]),
-            httpx: starts.until_the_end(httpx, [sys.executable, "-c", "import httpx"]),
-            "mm --version": starts.until_the_end("mm --version", [MM, "--version"]),
-            "mm -p, first byte sent": starts.until_the_first_byte("mm -p, first byte sent", [MM, "-p", "hello"]),
-            "mm -p -a FILE, first byte sent": starts.until_the_first_byte(
-                "mm -p -a FILE, first byte sent", [MM, "-a", OPS, "-p", "hello"]
-            ),
-            "mm tools run": starts.until_the_end(
-                "mm tools run", [MM, "-a", OPS, "-y", "tools", "run", "status", "service=billing"]
-            ),
+        programs: dict[str, list[str | Path]] = {
+            'python -c "pass"': [sys.executable, "-c", "pass"],
+            HTTPX: [sys.executable, "-c", "import httpx"],
+            "mm --version": [MM, "--version"],
+            "mm -p, first byte sent": [MM, "-p", "hello"],
+            "mm -p -a FILE, first byte sent": [MM, "-a", OPS, "-p", "hello"],
+            "mm tools run": [MM, "-a", OPS, "-y", "tools", "run", "status", "service=billing"],
         }
         if llm is not None:
-            contenders["llm --version"] = starts.until_the_end("llm --version", [llm, "--version"])
-        contenders["a command tool"], contenders["subprocess.run"] = command_calls(folder)
-        times = measuring.interleaved(contenders, rounds)
-    bases = {name: httpx for name in contenders if name.startswith(("mm -p", "mm tools"))}
+            programs["llm --version"] = [llm, "--version"]
+        asking = {name for name in programs if name.endswith("first byte sent")}
+        times = measuring.interleaved(
+            {
+                name: (starts.until_the_first_byte if name in asking else starts.until_the_end)(name, argv)
+                for name, argv in programs.items()
+            },
+            rounds,
+        )
+        memory = {name: starts.peak_memory(argv, asks=name in asking) for name, argv in programs.items()}
+        as_tool, bare = command_calls(folder)
+        times |= measuring.interleaved({"a command tool": as_tool, "subprocess.run": bare}, rounds * 20)
+    bases = {name: HTTPX for name in programs if name.startswith(("mm -p", "mm tools"))}
     bases["a command tool"] = "subprocess.run"
     if llm is not None:
         bases["mm --version"] = "llm --version"
-    report(facts, times, bases, starts.memory)
+    report(facts, times, bases, memory)
 
 
 def report(
