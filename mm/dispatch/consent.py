@@ -147,7 +147,8 @@ def summary(plan: Plan) -> str:
 
 
 def _refusal(tool: Tool, answer: Answer) -> str:
-    reason = f" and said: {answer.reason}" if answer.reason else "."
+    reason = f" and said: {answer.reason}" if answer.reason else ""
+    reason += "" if reason.endswith((".", "!", "?")) else "."
     return f"The user said no to this call of `{tool.name}`{reason} Nothing was run. Do not send it again unchanged."
 
 
