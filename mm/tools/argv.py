@@ -93,31 +93,37 @@ class _OptionGuard:
         return text
 
     def check(self, entry: Template, texts: Sequence[str], values: Arguments) -> None:
-        """`texts` are the rendered pieces. Raises ToolError naming the parameter that begins the entry."""
-        first = next((place for place, text in enumerate(texts) if text), None)
-        if self._options_ended or first is None or not texts[first].startswith("-"):
+        """`texts` are the rendered pieces. Raises ToolError naming a parameter whose value nobody vouched for."""
+        if self._options_ended or not "".join(texts).startswith("-") or isinstance(entry.pieces[0], Literal):
             return
-        piece = entry.pieces[first]
-        if isinstance(piece, Literal) and first == 0:
-            return
-        # A literal dash behind empty values begins the entry as the author wrote it, yet no value may choose that.
-        name = piece.parameter if isinstance(piece, Slot) else entry.slots[0]
-        if isinstance(piece, Slot) and self._is_trusted(name, entry, values):
+        chosen = self._chosen_freely(entry, texts, values)
+        if not chosen:
             return
         shown = "".join(texts)[:60]
         raise ToolError(
-            f"The value of `{name}` makes an argument that begins with `-` ({json.dumps(shown, ensure_ascii=False)}), "
+            f"The value of `{chosen}` makes an argument that begins with `-` ({json.dumps(shown, ensure_ascii=False)}), "
             "which the program could take for an option. Nothing was run. Send a value that does not begin with `-` "
             "(for a file, `./-name` works). If it must begin so, tell the user: the tool's author can allow it with "
             "`allow_dash: true`."
         )
 
-    def _is_trusted(self, name: str, entry: Template, values: Arguments) -> bool:
+    def _chosen_freely(self, entry: Template, texts: Sequence[str], values: Arguments) -> str:
+        """The parameter that may choose which option this is; "" if none may.
+
+        Every piece says which option it is, up to the first `=` that the author wrote or listed.
+        """
+        free = []
+        for piece, text in zip(entry.pieces, texts, strict=True):
+            if isinstance(piece, Slot) and not self._is_trusted(piece.parameter, values[piece.parameter]):
+                free.append((piece.parameter, text))
+            elif "=" in text:
+                break
+        names = [name for name, text in free if text] or [name for name, _ in free]
+        return names[0] if names else ""
+
+    def _is_trusted(self, name: str, value: JSON) -> bool:
         """Numbers, values that the author listed, and parameters that the author opened."""
-        value = values[name]
-        if name in self._allow_dash or value in _listed_values(self._document, name):
-            return True
-        return all(_is_number(values[slot]) for slot in entry.slots)
+        return _is_number(value) or name in self._allow_dash or value in _listed_values(self._document, name)
 
 
 def _listed_values(document: JSON, name: str) -> list[str]:

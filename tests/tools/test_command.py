@@ -144,6 +144,13 @@ ANYTHING: dict[str, Any] = {"type": "string"}
         (tool("{{v}}", properties={"v": {"not": {"enum": ["-x"]}}}), {"v": "-x"}),
         (tool("{{v}}", properties={"v": {"enum": ["-x"]}}), {"v": "-xy"}),
         (tool("{{v}}", properties={"v": {"default": "-x"}}), {"v": "-x"}),
+        (tool("{{a}}{{v}}", properties={"a": {"enum": ["", "-"]}}), {"a": "-", "v": "-output=/tmp/x"}),
+        (tool("{{a}}{{v}}", properties={"a": {"enum": ["", "--"]}}), {"a": "--", "v": "output=/tmp/x"}),
+        (tool("{{a}}{{v}}", properties={"a": {"enum": ["-"]}, "v": {"enum": ["x"]}}), {"a": "-", "v": "o"}),
+        (tool("{{a}}:{{v}}=", properties={"a": {"const": "-"}}), {"a": "-", "v": "o"}),
+        (tool("{{a}}{{v}}", allow_dash=frozenset({"a"})), {"a": "-", "v": "x"}),
+        (tool("{{a}}{{v}}", allow_dash=frozenset({"a"})), {"a": "", "v": "-x"}),
+        (tool("{{v}}{{a}}", properties={"a": {"enum": ["=-x"]}}), {"a": "=-x", "v": "-x"}),
     ],
 )
 def test_a_value_that_would_be_read_as_an_option_is_refused(one: Tool, arguments: dict[str, Any]) -> None:
@@ -169,6 +176,9 @@ def test_a_value_that_would_be_read_as_an_option_is_refused(one: Tool, arguments
         (tool("{{v}}", properties={"v": {"type": "array", "items": {"enum": ["-x"]}}}), {"v": ["-x"]}),
         (tool("{{v}}", properties={"v": {"anyOf": [{"const": "-x"}, {"type": "null"}]}}), {"v": "-x"}),
         (tool("{{v}}x", properties={"v": {"enum": ["-"]}}), {"v": "-"}),
+        (tool("{{a}}{{v}}", properties={"a": {"enum": ["-"]}, "v": {"enum": ["x"]}}), {"a": "-", "v": "x"}),
+        (tool("{{a}}={{v}}", properties={"a": {"enum": ["--in", "--out"]}}), {"a": "--in", "v": "-x"}),
+        (tool("{{a}}{{v}}", allow_dash=frozenset({"a", "v"})), {"a": "-", "v": "x"}),
     ],
 )
 def test_an_option_that_the_author_foresaw_passes(one: Tool, arguments: dict[str, Any]) -> None:
