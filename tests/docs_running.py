@@ -169,7 +169,7 @@ def _environment(home: Path) -> dict[str, str]:
     if shutil.which("zig") is None and (_BIN / "python-zig").exists():
         (shims / "zig").write_text(f'#!/bin/sh\nexec {sys.executable} -m ziglang "$@"\n')
         (shims / "zig").chmod(0o755)
-    caches = Path.home() / ".cache"
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return {
         "PATH": f"{_BIN}:{shims}:{os.environ.get('PATH', os.defpath)}",
         "HOME": str(home),
@@ -177,11 +177,11 @@ def _environment(home: Path) -> dict[str, str]:
         "LANG": "C.UTF-8",
         "TERM": "xterm",
         "COLUMNS": "100",
-        "GOCACHE": str(caches / "go-build"),
+        "GOCACHE": os.environ.get("GOCACHE") or str(caches / "go-build"),
         "GOTOOLCHAIN": "local",
         "GOFLAGS": "-mod=mod",
         "GOPROXY": "off",
-        "ZIG_GLOBAL_CACHE_DIR": str(caches / "zig"),
+        "ZIG_GLOBAL_CACHE_DIR": os.environ.get("ZIG_GLOBAL_CACHE_DIR") or str(caches / "zig"),
         "RUSTUP_HOME": os.environ.get("RUSTUP_HOME", str(Path.home() / ".rustup")),
         "CARGO_HOME": os.environ.get("CARGO_HOME", str(Path.home() / ".cargo")),
     }
