@@ -96,12 +96,12 @@ class _OptionGuard:
         """`texts` are the rendered pieces. Raises ToolError naming a parameter whose value nobody vouched for."""
         if self._options_ended or not "".join(texts).startswith("-") or isinstance(entry.pieces[0], Literal):
             return
-        chosen = self._chosen_freely(entry, texts, values)
-        if not chosen:
+        name = self._chosen_freely(entry, texts, values)
+        if not name:
             return
         shown = "".join(texts)[:60]
         raise ToolError(
-            f"The value of `{chosen}` makes an argument that begins with `-` ({json.dumps(shown, ensure_ascii=False)}), "
+            f"The value of `{name}` makes an argument that begins with `-` ({json.dumps(shown, ensure_ascii=False)}), "
             "which the program could take for an option. Nothing was run. Send a value that does not begin with `-` "
             "(for a file, `./-name` works). If it must begin so, tell the user: the tool's author can allow it with "
             "`allow_dash: true`."
