@@ -42,15 +42,25 @@ def private_folder(parent: Path, *names: str) -> Path:
 
 
 def refuse_if_not_ours(path: Path) -> None:
-    """Raise MMError if `path` exists and belongs to another user, or others may write to it."""
+    """Raise MMError if `path` exists and belongs to another user, or others may write to it.
+
+    A link has to be the user's own, and so has what it leads to; that may also be the system's, as where a whole
+    configuration is kept by a package manager.
+    """
     try:
-        status = path.lstat()
+        link, status = path.lstat(), path.stat()
     except FileNotFoundError:
         return
-    if status.st_uid != os.getuid():
-        raise MMError(f"`{path}` belongs to another user, so mm does not use it.", "Remove it, or set MM_HOME.")
-    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not stat.S_ISLNK(status.st_mode):
-        raise MMError(f"Others may write to `{path}`, so mm does not use it.", f"Run: chmod go-w '{path}'")
+    except OSError as error:
+        raise MMError(f"`{path}` cannot be used: {error.strerror}.", "Mend that, or set MM_HOME.") from error
+    linked = stat.S_ISLNK(link.st_mode)
+    shown = f"`{path}`, which leads to `{os.path.realpath(path)}`," if linked else f"`{path}`"
+    if link.st_uid != os.getuid() or status.st_uid not in {os.getuid(), 0 if linked else os.getuid()}:
+        raise MMError(f"{shown} belongs to another user, so mm does not use it.", "Remove it, or set MM_HOME.")
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise MMError(
+            f"Others may write to {shown.removesuffix(',')}, so mm does not use it.", f"Run: chmod go-w '{path}'"
+        )
 
 
 def open_private(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> int:
@@ -60,21 +70,29 @@ def open_private(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> int:
 
 
 def _private(path: Path) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.mkdir(mode=0o700)
-    except FileExistsError:
+    except FileExistsError as error:
         refuse_if_not_ours(path)
+        if not path.is_dir():
+            raise _unmade(path, error) from error
     except OSError as error:
-        hint = "Set MM_HOME to a folder that you may write to."
-        raise MMError(f"`{path}` cannot be made: {error.strerror}.", hint) from error
+        raise _unmade(path, error) from error
     return path
+
+
+def _unmade(path: Path, error: OSError) -> MMError:
+    return MMError(f"`{path}` cannot be made: {error.strerror}.", "Set MM_HOME to a folder that you may write to.")
 
 
 def _platform(kind: str) -> Path:
     """MM_HOME's folder of this kind, else the platform's. platformdirs is loaded only where it decides."""
     home = os.environ.get("MM_HOME", "")
     if home:
-        return Path(home).expanduser().absolute() / kind
+        try:
+            return Path(home).expanduser().absolute() / kind
+        except RuntimeError as error:
+            raise MMError(f"`MM_HOME` is `{home}`, and there is no such user.", "Give it an absolute path.") from error
     folders = importlib.import_module("platformdirs").PlatformDirs("mm", appauthor=False)
     return Path(getattr(folders, f"user_{kind}_path"))
