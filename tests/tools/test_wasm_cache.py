@@ -102,6 +102,32 @@ def test_a_damaged_file_is_compiled_anew_and_replaced(bench: Bench, damage: byte
     assert len(file.read_bytes()) > 1000
 
 
+def test_not_one_changed_byte_reaches_the_runtime(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    tool = bench.tool(bench.assemble(say("hello")))
+    bench.run(tool)
+    (file,) = kept(bench)
+    good = file.read_bytes()
+    compiled = count_compilations(monkeypatch)
+    places = [0, 31, 32, len(good) // 2, len(good) - 1]
+    for place in places:
+        file.write_bytes(good[:place] + bytes([good[place] ^ 1]) + good[place + 1 :])
+        bench.executor = WasmExecutor()
+        assert bench.run(tool).stdout.head == b"hello"
+        assert file.read_bytes() == good
+    assert len(compiled) == len(places)
+
+
+def test_a_compiled_module_under_the_name_of_another_is_not_run(bench: Bench) -> None:
+    hello = bench.tool(bench.assemble(say("hello")))
+    bench.run(hello)
+    (file,) = kept(bench)
+    bench.run(bench.tool(bench.assemble(say("other"), "other.wasm")))
+    (other,) = [one for one in kept(bench) if one != file]
+    file.write_bytes(other.read_bytes())
+    bench.executor = WasmExecutor()
+    assert bench.run(hello).stdout.head == b"hello"
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_that_cannot_be_written_costs_a_compilation_and_nothing_else(bench: Bench) -> None:
     (bench.folder / "home").mkdir(mode=0o500)

@@ -1,13 +1,15 @@
 """Compiled modules on disk, so that only the very first call of a module ever compiles it.
 
 A compiled module is machine code that will be run: the folder is the user's own (0700), files are 0600, and what
-belongs to another or could be written by another is not used. Each file has its own name by the digest of the module,
-and is replaced as a whole: the runtime maps it into memory.
+belongs to another or could be written by another is not used. The runtime takes compiled code as it is, and damaged
+code can end the whole process: so each file begins with a seal, a digest of the code and of what it was compiled
+from, and exactly the bytes that were checked are handed over. What does not fit is compiled anew and replaced.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import importlib.metadata
 import os
 import platform
@@ -19,10 +21,11 @@ from wasmtime import Engine, Module, WasmtimeError
 from mm.errors import MMError
 from mm.folders import cache_folder, private_folder, refuse_if_not_ours
 
-_SETTINGS = "1"
+_SETTINGS = "2"
 """Changes with what `mm.tools.sandbox.engine` sets: a file of other settings is never looked at."""
 
 _MOST_FILES = 64
+_SEAL_SIZE = 32  # bytes
 
 
 def load(engine: Engine, digest: str) -> Module | None:
@@ -31,7 +34,10 @@ def load(engine: Engine, digest: str) -> Module | None:
         path = _folder() / f"{digest}.cwasm"
         refuse_if_not_ours(path)
         if path.is_file() and not path.is_symlink():
-            return Module.deserialize_file(engine, str(path))
+            data = path.read_bytes()
+            code = data[_SEAL_SIZE:]
+            if data[:_SEAL_SIZE] == _seal(digest, code):
+                return Module.deserialize(engine, code)
     return None
 
 
@@ -39,21 +45,33 @@ def store(module: Module, digest: str) -> None:
     """Keep a compiled module. A disk that is full or read-only costs the next process a compilation, nothing else."""
     with contextlib.suppress(MMError, OSError, WasmtimeError):
         folder = _folder()
-        _write(folder / f"{digest}.cwasm", bytes(module.serialize()))
+        code = module.serialize()
+        _write(folder / f"{digest}.cwasm", _seal(digest, code), code)
         _prune(folder)
 
 
 def _folder() -> Path:
-    name = f"wasmtime-{importlib.metadata.version('wasmtime')}-{platform.machine()}-{_SETTINGS}"
-    return private_folder(cache_folder(), "wasm", name)
+    return private_folder(cache_folder(), "wasm", _settings())
 
 
-def _write(path: Path, data: bytes) -> None:
+def _settings() -> str:
+    return f"wasmtime-{importlib.metadata.version('wasmtime')}-{platform.machine()}-{_SETTINGS}"
+
+
+def _seal(digest: str, code: bytes | bytearray) -> bytes:
+    """Binds compiled code to the module and to the settings that it was compiled with. `code` may be large."""
+    whole = hashlib.blake2b(f"{_settings()}\0{digest}\0".encode(), digest_size=_SEAL_SIZE)
+    whole.update(code)
+    return whole.digest()
+
+
+def _write(path: Path, *parts: bytes | bytearray) -> None:
     draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     try:
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
+            for part in parts:
+                file.write(part)
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)
