@@ -14,6 +14,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from mm.config.schema import Hook, HookEvent, OnError
+from mm.dispatch.arguments import parse
+from mm.dispatch.json_text import UnreadableError, read, read_literals, spell
 from mm.errors import ToolError
 from mm.interrupt import Interrupted
 from mm.messages import JSON
@@ -160,7 +162,7 @@ class _FailedError(Exception):
 
 
 def _read_verdict(hook: Hook, finished: Finished) -> HookVerdict:
-    complaint = remove_escapes(finished.stderr.head.decode("utf-8", "replace")).strip()[:_REASON_LIMIT]
+    complaint = _clean(finished.stderr.head.decode("utf-8", "replace")).strip()[:_REASON_LIMIT]
     if finished.exit_code == _BLOCK:
         return HookVerdict(
             Permission.DENY, complaint or f"blocked by the hook `{hook.command[0]}`, which gave no reason."
@@ -180,20 +182,36 @@ def _read_verdict(hook: Hook, finished: Finished) -> HookVerdict:
     return HookVerdict()
 
 
+def _clean(text: str) -> str:
+    """What a hook says as the model may read it: like the output of a tool."""
+    return remove_escapes(text.encode("utf-8", "replace").decode())
+
+
 def _read_json(text: str) -> HookVerdict:
+    """Read as strictly as arguments are: a decision that is said twice is none."""
     try:
-        said = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise _FailedError(f"wrote something that begins like JSON but is not: {error}") from error
+        said = read(text, sendable=False)
+    except UnreadableError as error:
+        raise _FailedError(f"wrote something that begins like JSON, but it {error.reason}") from error
     inner = _field(said, "hookSpecificOutput", dict) or {}
     permission, reason = _permission(said, inner)
-    arguments = None
-    for place in (said, inner):
-        arguments = _field(place, "updatedInput", dict) if "updatedInput" in place else arguments
-        if "updatedInput" in place and arguments is None:
-            raise _FailedError("wrote `updatedInput` that is not an object")
-    context = [text for place in (said, inner) if (text := _field(place, "additionalContext", str))]
-    return HookVerdict(permission, reason, arguments, tuple(context))
+    context = [_clean(told) for place in (said, inner) if (told := _field(place, "additionalContext", str))]
+    return HookVerdict(permission, reason, _updated_input(text, said, inner), tuple(context))
+
+
+def _updated_input(text: str, said: dict[str, JSON], inner: dict[str, JSON]) -> dict[str, JSON] | None:
+    """The arguments that a hook wants instead, which still know how their numbers were spelt."""
+    if not any("updatedInput" in place for place in (said, inner)):
+        return None
+    literals = read_literals(text)
+    if "updatedInput" in inner:
+        said, literals = inner, literals["hookSpecificOutput"]
+    if _field(said, "updatedInput", dict) is None:
+        raise _FailedError("wrote `updatedInput` that is not an object")
+    try:
+        return parse(spell(literals["updatedInput"]))
+    except ToolError as error:
+        raise _FailedError(f"wrote `updatedInput` that cannot be used: {error.message}") from error
 
 
 def _permission(said: dict[str, JSON], inner: dict[str, JSON]) -> tuple[Permission | None, str]:
@@ -211,7 +229,7 @@ def _permission(said: dict[str, JSON], inner: dict[str, JSON]) -> tuple[Permissi
     reasons = [text for key in keys for place in (inner, said) if (text := _field(place, key, str))]
     permission = next((verdict for verdict in _STRICTEST_FIRST if verdict in found), None)
     default = "" if permission in (None, Permission.ALLOW) else _NO_REASON
-    return permission, reasons[0][:_REASON_LIMIT] if reasons else default
+    return permission, _clean(reasons[0])[:_REASON_LIMIT] if reasons else default
 
 
 def _field(place: dict[str, JSON], key: str, kind: type) -> JSON:

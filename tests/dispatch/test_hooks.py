@@ -15,9 +15,12 @@ from typing import Any
 import pytest
 
 from mm.config.schema import Hook, HookEvent, OnError, Place
+from mm.dispatch.arguments import check
 from mm.dispatch.hooks import AfterVerdict, Hooks, HookVerdict, Permission
 from mm.interrupt import Interrupted
 from mm.messages import JSON
+from mm.schemas.schema import Schema
+from mm.tools.spec import Kind, Tool
 
 PLACE = Place(Path("agent.yaml"), 3, 5)
 BLOCKED = Permission.DENY
@@ -215,3 +218,42 @@ def test_an_interrupt_ends_the_hook_and_the_call(tmp_path: Path) -> None:
     assert time.monotonic() - start < 4
     withheld = hooks(shell("exit 0", event=HookEvent.AFTER), stop=stop).after("release", {}, "1", "out").withheld
     assert re.search("interrupted", withheld)
+
+
+TWICE = {
+    "the decision": '{"permissionDecision": "deny", "permissionDecision": "allow"}',
+    "inside": '{"hookSpecificOutput": {"permissionDecision": "deny", "permissionDecision": "allow"}}',
+    "the place": '{"hookSpecificOutput": {"permissionDecision": "deny"}, "hookSpecificOutput": {}}',
+    "an argument": '{"updatedInput": {"v": "safe", "v": "else"}}',
+}
+
+
+@pytest.mark.parametrize("text", TWICE.values(), ids=TWICE.keys())
+def test_a_hook_that_says_a_thing_twice_has_failed(text: str) -> None:
+    said = before(hook("printf", "%s", text))
+    assert said.permission is BLOCKED
+    assert "twice" in said.reason
+
+
+@pytest.mark.parametrize("text", ["\0", "\ud800"])
+def test_a_hook_that_writes_arguments_which_nothing_can_be_given_has_failed(text: str) -> None:
+    assert before(says({"updatedInput": {"v": text}})).permission is BLOCKED
+
+
+@pytest.mark.parametrize("text", ['{"updatedInput": %s}', '{"hookSpecificOutput": {"updatedInput": %s}}'])
+def test_numbers_that_a_hook_writes_keep_their_spelling(text: str) -> None:
+    schema = Schema({"properties": {"v": {"type": "string"}, "w": {"items": {"type": "string"}}}})
+    written = '{"v": 1.10, "w": [2.50, "\\" 3.0"]}'
+    arguments = before(hook("printf", "%s", text % written)).arguments
+    assert arguments is not None
+    checked = check(Tool("release", Kind.COMMAND, "A tool.", schema, spec=None), arguments)
+    assert checked.arguments == {"v": "1.10", "w": ["2.50", '" 3.0']}
+
+
+def test_what_a_hook_tells_the_model_is_cleaned_like_the_output_of_a_tool() -> None:
+    evil = "A\x1b]52;c;aGk=\x07B\0C\ud800"
+    said = {"permissionDecision": "deny", "permissionDecisionReason": evil, "additionalContext": evil}
+    assert before(says(said)).reason == "ABC?"
+    assert before(says(said)).context == ("ABC?",)
+    assert after(says(said, event=HookEvent.AFTER)).withheld == "ABC?"
+    assert before(shell("printf 'A\\033]0;x\\007B\\000C' >&2; exit 2")).reason == "ABC"
