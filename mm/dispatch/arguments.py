@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mm.dispatch import invalid_reply
-from mm.dispatch.convert import Conversion, Source
+from mm.dispatch.convert import Conversion, Reading, Source
+from mm.dispatch.exact import settle
 from mm.dispatch.findings import clash, find_problems
 from mm.dispatch.json_text import UnreadableError, canonical, read, refuse_depth, refuse_foreign, to_json
 from mm.dispatch.notes import notes_of
@@ -98,14 +99,18 @@ def _check(tool: Tool, schema: CompiledSchema, given: dict[str, JSON]) -> Checke
     if schema.max_depth is not None:
         refuse_depth(arguments, schema.max_depth)
     if schema.is_valid(arguments):
-        return Checked(arguments, dropped)
+        return _checked(schema, source, Reading(arguments), dropped)
     conversion = Conversion(schema, source)
     result = conversion.run(arguments)
     if len(result.found) == 1:
-        reading = result.found[0]
-        return Checked(reading.value, (*dropped, *notes_of(reading.repairs, schema.names)))
+        return _checked(schema, source, result.found[0], dropped)
     problems = find_problems(schema, conversion, arguments, result.attempt)
     raise InvalidCall(invalid_reply.compose(tool, schema, given, problems))
+
+
+def _checked(schema: CompiledSchema, source: Source | None, reading: Reading, dropped: tuple[str, ...]) -> Checked:
+    arguments, exact = settle(schema, source.text, reading.value) if source else (reading.value, ())
+    return Checked(arguments, (*dropped, *notes_of((*reading.repairs, *exact), schema.names)))
 
 
 def _without_extras(tool: Tool, given: dict[str, JSON]) -> tuple[dict[str, JSON], tuple[str, ...]]:

@@ -151,7 +151,7 @@ class Conversion:
         if "string" in self._schema.types(position):
             text = self._literal(number, path, source)
             if self._schema.is_valid(text, position):
-                repair = Repair(path, number, text, Rank.NUMBER_AS_TEXT)
+                repair = Repair(path, Literal(text), text, Rank.NUMBER_AS_TEXT)
                 return Readings((Reading(text, Rank.NUMBER_AS_TEXT, (repair,)),), text)
             if not self._schema.types(position) & {"integer", "number"}:
                 return Readings((), text)
@@ -171,6 +171,10 @@ class Conversion:
                 return str(node)
         return to_json(number)
 
+    def _as_spelt(self, value: JSON, path: Tokens, source: Source | None) -> JSON:
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        return Literal(self._literal(value, path, source)) if is_number else value
+
     def _wrapped(
         self, value: JSON, position: Position, path: Tokens, source: Source | None, before: Readings
     ) -> Readings:
@@ -179,10 +183,11 @@ class Conversion:
         inner = self._inside([value], position, path, source, wrapping=True)
         if self._schema.is_valid([value], position):
             inner = Readings((Reading([value]),), [value])
-        repair = Repair(path, value, [value], Rank.WRAPPED)
         readings = [*before.found]
         for reading in inner.found:
-            readings.append(Reading(reading.value, Rank.WRAPPED, (repair, *reading.repairs)))
+            repairs = [repair for repair in reading.repairs if repair.path != path]
+            repair = Repair(path, self._as_spelt(value, path, source), reading.value, Rank.WRAPPED)
+            readings.append(Reading(reading.value, Rank.WRAPPED, (repair, *repairs)))
         wants_only_lists = self._schema.types(position) == {"array"}
         attempt = inner.attempt if wants_only_lists and not isinstance(value, (dict, list)) else before.attempt
         return Readings(_distinct(readings), readings[0].value if readings else attempt)

@@ -99,11 +99,17 @@ def _object(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
     return made
 
 
-def _float(literal: str) -> float:
+def _float(literal: str) -> float | int:
+    """A number that was written with a point or an exponent: an integer if it is one that no float can hold."""
     value = float(literal)
     if math.isinf(value):
         raise UnreadableError(f"has a number that is too large: {literal[:40]}")
-    return value
+    if value == 0 and literal.lower().partition("e")[0].strip("-0."):
+        raise UnreadableError(f"has a number that is too small: {literal[:40]}")
+    if abs(value) < 2**53:
+        return value
+    exact = read_number(literal, exact=True)
+    return exact if isinstance(exact, int) and exact != value else value
 
 
 def _constant(name: str) -> JSON:

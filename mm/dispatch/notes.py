@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from mm.dispatch.convert import Rank, Repair
-from mm.dispatch.json_text import to_json
+from mm.dispatch.json_text import Literal, to_json
 from mm.messages import JSON
 from mm.schemas.keywords import Tokens
 from mm.schemas.wire_names import WireNames
@@ -26,7 +26,7 @@ def _line(repair: Repair, names: WireNames) -> str:
     name = path_text(names.path(repair.path))
     if repair.rank is Rank.LEFT_OUT:
         return f"left out {name}=null"
-    sent = repair.taken if repair.rank is Rank.NUMBER_AS_TEXT else brief(repair.sent)
+    sent = repair.sent[:MAX_VALUE] if isinstance(repair.sent, Literal) else brief(repair.sent)
     return f"took {name}={sent} as {brief(repair.taken)}"
 
 

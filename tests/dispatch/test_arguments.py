@@ -184,3 +184,42 @@ def test_valid_arguments_are_unchanged_and_every_reply_shows_a_call_that_validat
         if form.is_valid(form.names.restore(given)):
             assert made.arguments == form.names.restore(given)
             assert made.notes == ()
+
+
+EXACT = {"9007199254740993.0": 9007199254740993, "12345678901234567890123e0": 12345678901234567890123, "1E23": 10**23}
+
+
+@pytest.mark.parametrize(("literal", "number"), EXACT.items())
+@pytest.mark.parametrize("inside", ["{}", '"{}"', "[{}]", '"[{}]"'])
+def test_an_integer_never_passes_through_a_float(inside: str, literal: str, number: int) -> None:
+    """(C14)"""
+    schema = {"type": "array", "items": {"type": "integer"}} if "[" in inside else {"type": "integer"}
+    checked = check(tool_of({"properties": {"v": schema}}), parse('{"v": ' + inside.format(literal) + "}"))
+    value = checked.arguments["v"]
+    value = value[0] if "[" in inside else value
+    assert (type(value), value) == (int, number)
+    assert str(number) in checked.notes[0]
+
+
+def test_a_number_that_is_no_integer_for_its_schema_stays_a_float() -> None:
+    for literal in ("3.0", "1e23", "9007199254740993.0", "-1.5e300", "0.0", "-0.0", "0e9"):
+        value = taken({"type": "number"}, f'{{"v": {literal}}}')
+        assert (type(value), repr(value)) == (float, repr(float(literal)))
+        inside = taken({"type": "array", "items": {"type": "number"}}, f'{{"v": [1, {literal}]}}')
+        assert repr(inside) == repr([1, float(literal)])
+    assert repr(taken({"type": "integer"}, '{"v": 3.0}')) == "3.0"
+
+
+@pytest.mark.parametrize("literal", ["1e-400", "-0.1E-999999", "0." + "0" * 400 + "1"])
+def test_a_number_too_small_for_a_float_is_answered_and_never_zero(literal: str) -> None:
+    for text in (literal, f'"{literal}"', f'"[{literal}]"'):
+        with pytest.raises(ToolError):
+            taken({"type": ["number", "array"], "items": {"type": "number"}}, f'{{"v": {text}}}')
+
+
+def test_a_note_shows_a_number_as_it_was_sent() -> None:
+    texts = {"type": "array", "items": {"type": "string"}}
+    assert check(tool_of({"properties": {"v": texts}}), parse('{"v": 1.10}')).notes == ('took v=1.10 as ["1.10"]',)
+    assert check(tool_of({"properties": {"v": texts}}), parse('{"v": [1.10]}')).notes == ('took v[0]=1.10 as "1.10"',)
+    integers = {"type": "array", "items": {"type": "integer"}}
+    assert check(tool_of({"properties": {"v": integers}}), parse('{"v": "5"}')).notes == ('took v="5" as [5]',)
