@@ -45,6 +45,11 @@ def _judge(plan: WasmPlan, ending: Ending) -> tuple[Outcome, str]:
                 f"It was given up after {plan.timeout:g} s, its time limit: it hangs while it opens or reads "
                 "something that never answers, such as a named pipe in a folder it was granted."
             )
+        case How.SLOW:
+            return Outcome.TIMED_OUT, (
+                f"It was given up after {plan.timeout:g} s, its time limit, before its `_start` was called: "
+                "setting it up takes too long on this machine now, or what it does at its start hangs."
+            )
         case How.STOPPED:
             return Outcome.INTERRUPTED, "It was stopped because the user interrupted."
         case _:

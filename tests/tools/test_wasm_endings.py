@@ -69,12 +69,24 @@ def test_what_was_written_before_a_crash_is_kept(bench: Bench) -> None:
 
 START = '(func (export "_start"))'
 
+
+IMPORT = '(import "wasi_snapshot_preview1" "proc_exit" (func (param i32)))'
+
+
+def many_exports(count: int) -> bytes:
+    exports = "".join(f'(export "e{number}" (func $f))' for number in range(count))
+    return wat2wasm(f'(module (func $f (export "_start")) {exports})')
+
+
 UNFIT = {
     "is empty": b"",
     "is not WebAssembly": b"\x7fELF\x02\x01\x01",
     "text form": b"(module)",
     "is a component": b"\0asm\x0d\0\1\0",
     "is damaged": b"\0asm\x01\0\0\0\x01",
+    "has 10,001 exports, and mm takes 10,000 at most": many_exports(10_000),
+    "has 10,001 imports": wat2wasm(f"(module {''.join(10_001 * [IMPORT])} {START})"),
+    "has more than 10,000 sections": wat2wasm("(module)") + b"\0\2\1x" * 10_001,
     "has no function `_start`": wat2wasm("(module)"),
     "is a library": wat2wasm('(module (func (export "_initialize")))'),
     "without parameters": wat2wasm('(module (func (export "_start") (param i32)))'),
@@ -102,6 +114,12 @@ def test_the_same_is_found_without_running_it(bench: Bench, words: str) -> None:
     path.write_bytes(UNFIT[words])
     finding = inspect_module(path)
     assert finding is not None and words in finding
+
+
+def test_a_module_may_have_many_exports(bench: Bench) -> None:
+    path = bench.folder / "tool.wasm"
+    path.write_bytes(many_exports(5_000))
+    assert bench.run(bench.tool(path)).outcome is Outcome.OK
 
 
 def test_inspection_finds_nothing_wrong_with_a_command(bench: Bench) -> None:

@@ -110,6 +110,17 @@ def test_a_blocking_open_is_left_behind_at_the_time_limit(bench: Bench, tmp_path
     os.close(os.open(folder / "pipe", os.O_WRONLY | os.O_NONBLOCK))  # lets the thread go
 
 
+def test_a_blocking_open_before_start_is_left_behind_and_told_as_that(bench: Bench, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    os.mkfifo(folder / "pipe")
+    text = open_path("pipe").replace('(func (export "_start")', '(start $first) (func (export "_start")) (func $first')
+    output = bench.run_text(text, Grant(folder, "folder", writable=False), timeout=0.2)
+    assert output.outcome is Outcome.TIMED_OUT
+    assert "before its `_start` was called" in output.note and "named pipe" not in output.note
+    os.close(os.open(folder / "pipe", os.O_WRONLY | os.O_NONBLOCK))  # lets the thread go
+
+
 def test_endless_printing_fills_neither_the_memory_nor_the_disk(bench: Bench) -> None:
     output = bench.run_text(ENDLESS["endless printing"], timeout=0.5)
     assert output.stdout.size > SPILL_LIMIT / 4

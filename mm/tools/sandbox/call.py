@@ -39,6 +39,7 @@ class How(Enum):
     TIME = "time"
     STOPPED = "stopped"
     STUCK = "stuck"  # out of time, and its thread hangs in the operating system
+    SLOW = "slow"  # out of time before `_start` was called
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,7 @@ class Call:
         self._plan = plan
         self._guest = Guest(runtime.engine)
         self._deadline: float | None = None  # set when the module is compiled and about to start
+        self._started = False
         self._ending: Ending | None = None
         self._told_at = time.monotonic()
 
@@ -130,7 +132,7 @@ class Call:
     def _ending_by_cut(self) -> Ending:
         """The guest never came to an end of its own: its thread hangs, or was ended before the guest began."""
         if self._guest.cut is Cut.TIME:
-            return Ending(How.STUCK)
+            return Ending(How.STUCK if self._started else How.SLOW)
         return Ending(How.STOPPED)
 
     def _thread(self, out: OutputPipe, err: OutputPipe) -> None:
@@ -159,6 +161,7 @@ class Call:
         except Trap as trap:
             return self._explain(trap, memory=0)
         memory = exports.get("memory")
+        self._started = True
         try:
             exports["_start"](store)  # type: ignore[operator]
         except (Trap, WasmtimeError) as error:

@@ -10,6 +10,7 @@ from wasmtime import Config, Engine, ImportType, InstancePre, Linker, Module, St
 from mm.tools.sandbox import cache
 from mm.tools.sandbox.host import define_host
 from mm.tools.sandbox.module import ModuleError
+from mm.tools.sandbox.sections import describe_counts
 from mm.tools.sandbox.words import describe_binary, describe_error, describe_missing, describe_shape
 
 _MOST_TABLE_ENTRIES = 1_000_000  # of 8 bytes each
@@ -79,8 +80,8 @@ class Runtime:
 
 
 def compile_module(engine: Engine, binary: bytes) -> Module:
-    """Raises ModuleError for bytes that are not a core module."""
-    problem = describe_binary(binary)
+    """Raises ModuleError for bytes that are not a core module, or that no time limit would hold for."""
+    problem = describe_binary(binary) or describe_counts(binary)
     if problem:
         raise ModuleError(problem)
     try:
