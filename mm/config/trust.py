@@ -6,6 +6,7 @@ is asked about again when it, a skill of it or a program of its hooks changes.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -75,7 +76,7 @@ def _real(file: Path) -> Path:
 def _digests(config: Config) -> dict[str, str]:
     return {
         "the agent file": config.digest,
-        "its skills": _digest(_files_below(_expanded(config, str(path)) for path in config.skills)),
+        "its skills": _digest(_all_below(_expanded(config, str(path)) for path in config.skills)),
         "its hooks": _digest(_hook_files(config)),
     }
 
@@ -94,11 +95,18 @@ def _expanded(config: Config, path: str) -> Path:
     return config.folder / expand_home(expand(path, os.environ).text, os.environ)
 
 
-def _files_below(roots: Iterable[Path]) -> Iterator[Path]:
-    for root in roots:
-        for folder, inner, names in os.walk(root):
-            inner.sort()
-            yield from (Path(folder) / name for name in sorted(names))
+def _all_below(roots: Iterable[Path]) -> Iterator[Path]:
+    """All files and folders, in order. Links to folders are followed, as for loading; each folder is entered once."""
+    waiting = sorted(set(roots), reverse=True)
+    entered: set[str] = set()
+    while waiting:
+        path = waiting.pop()
+        yield path
+        resolved = os.path.realpath(path)
+        if resolved not in entered and os.path.isdir(resolved):  # noqa: PTH112 - it never raises
+            entered.add(resolved)
+            with contextlib.suppress(OSError):
+                waiting += sorted(path.iterdir(), reverse=True)
 
 
 def _is_file(path: Path) -> bool:
@@ -108,21 +116,35 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _digest(files: Iterable[Path]) -> str:
-    """One digest of paths and contents. A missing file counts as missing, so that adding it is a change."""
+def _digest(paths: Iterable[Path]) -> str:
+    """One digest of paths, where their links lead, and contents.
+
+    A missing file counts as missing, so that adding it is a change.
+    """
     whole = hashlib.sha256()
     size = 0
-    for number, path in enumerate(dict.fromkeys(files)):
-        whole.update(os.fsencode(path) + b"\0")
+    for path in dict.fromkeys(_counted(paths)):
+        whole.update(os.fsencode(path) + b"\0" + os.fsencode(os.path.realpath(path)) + b"\0")
         if not _is_file(path):
-            whole.update(b"missing\0")
+            whole.update(b"no file\0")
             continue
         size += path.stat().st_size
-        if number >= _MOST_FILES or size > _MOST_BYTES:
-            hint = "Name a smaller folder in `skills:`, or start mm with: mm -a FILE"
-            raise MMError("The skills and hooks of this agent file are too large to be checked for changes.", hint)
+        if size > _MOST_BYTES:
+            raise _too_large()
         whole.update(_content(path))
     return whole.hexdigest()
+
+
+def _counted(paths: Iterable[Path]) -> Iterator[Path]:
+    for number, path in enumerate(paths):
+        if number >= _MOST_FILES:
+            raise _too_large()
+        yield path
+
+
+def _too_large() -> MMError:
+    hint = "Name a smaller folder in `skills:`, or start mm with: mm -a FILE"
+    return MMError("The skills and hooks of this agent file are too large to be checked for changes.", hint)
 
 
 def _content(path: Path) -> bytes:

@@ -81,6 +81,51 @@ def test_a_change_has_to_be_trusted_again(file: Path, changed: str, what: str, m
     assert is_trusted(config(file))
 
 
+@pytest.mark.parametrize("deep", ["skills", "skills/one", "skills/one/scripts"])
+@pytest.mark.parametrize("how", ["content", "target", "new file"])
+def test_a_change_behind_a_linked_folder_has_to_be_trusted_again(file: Path, deep: str, how: str) -> None:
+    library = file.parent / "lib"
+    for name in ("one", "two"):
+        (library / name).mkdir(parents=True)
+        (library / name / "SKILL.md").write_text("the same in both")
+    link = file.parent / deep / "linked"
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(library / "one")
+    trust(config(file))
+    assert is_trusted(config(file))
+    match how:
+        case "content":
+            (library / "one/SKILL.md").write_text("other")
+        case "new file":
+            (library / "one/run.py").write_text("pass\n")
+        case "target":
+            link.unlink()
+            link.symlink_to(library / "two")
+    assert changed_since(config(file)) == ("its skills",)
+
+
+def test_a_skills_folder_that_is_a_link_is_trusted_with_what_it_leads_to(file: Path) -> None:
+    skills = file.parent / "skills"
+    skills.rename(file.parent / "lib")
+    skills.symlink_to("lib")
+    trust(config(file))
+    (file.parent / "lib/one/SKILL.md").write_text("other")
+    assert changed_since(config(file)) == ("its skills",)
+
+
+def test_linked_folders_in_a_circle_come_to_an_end(file: Path) -> None:
+    for name in ("a", "b", "c"):
+        (file.parent / "skills/one" / name).symlink_to("..")
+    trust(config(file))
+    assert is_trusted(config(file))
+
+
+def test_skills_that_are_too_many_to_check_are_refused(file: Path) -> None:
+    (file.parent / "skills/root").symlink_to("/usr")
+    with pytest.raises(MMError, match="too large to be checked"):
+        trust(config(file))
+
+
 def test_what_is_trusted_is_what_was_read_and_not_what_stands_there_later(file: Path) -> None:
     read = config(file)
     file.write_text("yolo: true\n")
