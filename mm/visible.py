@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 
 # Control characters but tab and newline, C1, bidi controls, invisible fillers, tags, lone surrogates. The two joiners
 # (U+200C, U+200D) stay: emoji and several scripts need them, and they move nothing.
@@ -22,6 +24,7 @@ _SEQUENCE = re.compile(
     "|\x1b[ -/]*[0-~]"
 )
 _OVERSTRUCK = re.compile("(.)\x08(?=\\1)|_\x08(?=.)")
+_NOT_ASCII = re.compile("[^\x00-\x7e]")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -43,6 +46,24 @@ def make_visible_line(text: str) -> str:
     return "".join(one if one.isprintable() and one not in _BLANK else _escape_one(one) for one in text)
 
 
+def make_shell_word(text: str) -> str:
+    """One word of a command that a person may copy into a shell: `it`, `'my folder'`, `$'a\\x1bb'`."""
+    if make_visible_line(text) == text:
+        return shlex.quote(text)
+    return "$'" + "".join(one if _is_plain(one) else _escape_bytes(one) for one in text) + "'"
+
+
+def make_visible_json(text: str, *, ascii_only: bool = False) -> str:
+    """JSON of the same value, in which what `make_visible` shows is written as `\\u202e`; `ascii_only`: all but ASCII.
+
+    Half of a surrogate pair, which strict readers of JSON refuse, becomes U+FFFD.
+    """
+    if text.isascii() and "\x7f" not in text:
+        return text
+    whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return (_NOT_ASCII if ascii_only else _HIDDEN).sub(_escape_for_json, whole)
+
+
 def remove_escapes(text: str) -> str:
     """For the model: escape sequences and control characters are gone, a lone carriage return is a newline.
 
@@ -57,6 +78,19 @@ def remove_escapes(text: str) -> str:
 
 def _escape(match: re.Match[str]) -> str:
     return _escape_one(match.group())
+
+
+def _is_plain(one: str) -> bool:
+    return one not in "'\\" and one.isprintable() and one not in _BLANK
+
+
+def _escape_bytes(one: str) -> str:
+    return "".join(f"\\x{byte:02x}" for byte in os.fsencode(one))
+
+
+def _escape_for_json(match: re.Match[str]) -> str:
+    units = match.group().encode("utf-16-be")
+    return "".join(f"\\u{high:02x}{low:02x}" for high, low in zip(units[::2], units[1::2], strict=True))
 
 
 def _escape_one(one: str) -> str:

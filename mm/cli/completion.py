@@ -7,6 +7,8 @@ import sys
 import click
 from click.shell_completion import get_completion_class
 
+from mm.cli.streams import show, tell
+
 _SHELLS = {
     "bash": 'eval "$(mm completion bash)"   in ~/.bashrc',
     "zsh": 'eval "$(mm completion zsh)"   in ~/.zshrc, behind compinit',
@@ -28,6 +30,6 @@ def command(context: click.Context, shell: str) -> None:
     """
     kind = get_completion_class(shell)
     assert kind is not None, "click knows these shells"
-    click.echo(kind(context.find_root().command, {}, "mm", _VARIABLE).source())
+    show(kind(context.find_root().command, {}, "mm", _VARIABLE).source())
     if sys.stdout.isatty():
-        click.echo(f"To have it in every new shell: {_SHELLS[shell]}", err=True)
+        tell(f"To have it in every new shell: {_SHELLS[shell]}")

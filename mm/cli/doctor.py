@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, replace
@@ -12,12 +11,13 @@ import click
 from mm.cli import agent_checks, checks
 from mm.cli.agent_file import AGENT_OPTION, agent_file
 from mm.cli.checks import Check, Status
+from mm.cli.streams import show, show_json
 from mm.errors import ExitCode, MMError
 from mm.options import Options
+from mm.terminal.palette import palette_for
 from mm.visible import make_visible_line
 
 _WIDEST = 14  # columns of a name
-_COLOURS = {Status.OK: "green", Status.WARNING: "yellow", Status.PROBLEM: "red"}
 
 
 @click.command("doctor")
@@ -44,9 +44,9 @@ def command(context: click.Context, /, agent_file: str | None, model: str | None
     warnings = sum(check.status is Status.WARNING for check in found)
     if as_json:
         facts = {"problems": problems, "warnings": warnings, "checks": [asdict(check) for check in found]}
-        click.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+        show_json(facts, indent=2)
     else:
-        click.echo(_summary(problems, warnings))
+        show(_summary(problems, warnings))
     context.exit(int(ExitCode.FAILED if problems else ExitCode.DONE))
 
 
@@ -67,11 +67,11 @@ def _checks(context: click.Context, named: str | None, model: str | None, *, sta
 
 
 def _print(check: Check) -> None:
-    status = click.style(f"{check.status:<7}", fg=_COLOURS[check.status])
-    click.echo(f"{status}  {check.name:<{_WIDEST}}  {check.says}")
+    palette = palette_for(sys.stdout)
+    paint = {Status.OK: palette.good, Status.WARNING: palette.warn, Status.PROBLEM: palette.bad}[check.status]
+    show(f"  {check.name:<{_WIDEST}}  {check.says}", lead=paint(f"{check.status:<7}"))
     if check.remedy:
-        click.echo(f"{'':{_WIDEST + 11}}{check.remedy}")
-    sys.stdout.flush()
+        show(f"{'':{_WIDEST + 11}}{check.remedy}")
 
 
 def _summary(problems: int, warnings: int) -> str:

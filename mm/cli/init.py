@@ -11,6 +11,7 @@ import click
 
 from mm.cli.agent_file import trust_quietly
 from mm.cli.scaffold import fill
+from mm.cli.streams import show, tell
 from mm.config.append import flow
 from mm.config.json_schema import json_schema
 from mm.config.load import load
@@ -75,7 +76,7 @@ def _write_schema(path: Path) -> None:
     except FileExistsError:
         return
     except OSError as error:
-        click.echo(f"mm: `{path}` was not written: {error.strerror}. Only editors miss it.", err=True)
+        tell(f"mm: `{path}` was not written: {error.strerror}. Only editors miss it.")
 
 
 def _write_new(target: Path, text: str) -> None:
@@ -89,9 +90,9 @@ def _write_new(target: Path, text: str) -> None:
 
 
 def _tell(target: Path) -> None:
-    click.echo(f"Wrote {make_visible_line(str(target))}. Next:")
+    show(f"Wrote {make_visible_line(str(target))}. Next:")
     if target.parent.absolute() != Path.cwd():
-        click.echo(f"  cd {shlex.quote(str(target.parent))}")
-    click.echo("  mm tools run count_lines file=agent.yaml")
-    click.echo("  mm doctor")
-    click.echo('  mm -p "How many lines does agent.yaml have?"')
+        show(f"  cd {shlex.quote(str(target.parent))}")
+    show("  mm tools run count_lines file=agent.yaml")
+    show("  mm doctor")
+    show('  mm -p "How many lines does agent.yaml have?"')

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import importlib
-import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +14,8 @@ import click
 
 from mm import __version__
 from mm.cli.complete import complete_file, complete_folder, complete_session, complete_tool
+from mm.cli.report import report
+from mm.cli.streams import ReaderGoneError, abandon_stdout, prepare_streams, tell
 from mm.errors import ExitCode, MMError
 from mm.options import Options, OutputFormat
 
@@ -182,39 +183,21 @@ def mm(context: click.Context, /, **given: Any) -> None:
 
 def main() -> None:
     """Run the command line and end the process with its exit code."""
+    prepare_streams()
     sys.exit(run(sys.argv[1:]))
 
 
 def run(arguments: list[str]) -> int:
-    """Run one command line; give its exit code. Errors that the user can mend are two lines on stderr."""
+    """Run one command line; give its exit code. What the user can mend is told in a few lines on stderr."""
     try:
         code = mm.main(args=arguments, prog_name="mm", standalone_mode=False)
         sys.stdout.flush()
         return int(code) if isinstance(code, int) else 0
-    except click.ClickException as error:
-        error.show()
-        return int(ExitCode.USAGE)
-    except MMError as error:
-        print(f"mm: {error.message}", file=sys.stderr)
-        if error.hint:
-            print(f"    {error.hint}", file=sys.stderr)
-        return int(error.exit_code)
-    except FileNotFoundError:
-        if _is_somewhere():
-            raise
-        print("mm: the folder that mm was started in is gone.\n    Go to one that is there: cd", file=sys.stderr)
-        return int(ExitCode.USAGE)
-    except (KeyboardInterrupt, click.Abort):
-        print("mm: interrupted.", file=sys.stderr)
-        return int(ExitCode.INTERRUPTED)
-    except BrokenPipeError:
-        # The reader has gone (`| head -1`). Python would complain again when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except ReaderGoneError:
+        abandon_stdout()
         return int(ExitCode.DONE)
-
-
-def _is_somewhere() -> bool:
-    try:
-        return Path.cwd().is_absolute()
-    except FileNotFoundError:
-        return False
+    except (click.ClickException, MMError, OSError) as error:
+        return int(report(error))
+    except (KeyboardInterrupt, click.Abort):
+        tell("mm: interrupted.")
+        return int(ExitCode.INTERRUPTED)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from mm.app.agent_file import chosen_config
@@ -11,6 +9,7 @@ from mm.app.assembly import Assembly
 from mm.app.servers import ServerLine
 from mm.app.voices import LateEcho, notices_only
 from mm.cli.agent_file import AGENT_OPTION
+from mm.cli.streams import show, show_json
 from mm.errors import ExitCode
 from mm.interrupt import Interrupt
 from mm.options import Options
@@ -45,9 +44,9 @@ def command(context: click.Context, agent_file: str | None, as_json: bool) -> No
     finally:
         assembly.close()
     if as_json:
-        click.echo(json.dumps([_record(line) for line in lines], indent=2, ensure_ascii=False))
+        show_json([_record(line) for line in lines], indent=2)
     elif not lines:
-        click.echo("No MCP servers. `mcpServers:` in the agent file names them.")
+        show("No MCP servers. `mcpServers:` in the agent file names them.")
     else:
         for line in lines:
             _show(line)
@@ -56,10 +55,10 @@ def command(context: click.Context, agent_file: str | None, as_json: bool) -> No
 
 def _show(line: ServerLine) -> None:
     state = make_visible(line.state).replace("\n", "\n    ")
-    click.echo(f"{make_visible_line(line.name)} ({make_visible_line(line.where)}): {state}")
+    show(f"{make_visible_line(line.name)} ({make_visible_line(line.where)}): {state}")
     for name, description in line.tools:
         text = make_visible_line(" ".join(description.split()))
-        click.echo(f"  {name}  {text if len(text) <= _LONGEST else text[: _LONGEST - 1] + '…'}".rstrip())
+        show(f"  {name}  {text if len(text) <= _LONGEST else text[: _LONGEST - 1] + '…'}".rstrip())
 
 
 def _record(line: ServerLine) -> dict[str, object]:

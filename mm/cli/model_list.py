@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from mm.cli.streams import show
+
 
 @click.command("list")
 def command() -> None:
@@ -14,4 +16,4 @@ def command() -> None:
     width = max(len(name) for name in known)
     for name, weights in known.items():
         state = "here" if weights.present else f"not here: mm model pull {name}"
-        click.echo(f"{name:<{width}}  {weights.bytes / 1e6:>6,.0f} MB  {weights.licence}  {state}")
+        show(f"{name:<{width}}  {weights.bytes / 1e6:>6,.0f} MB  {weights.licence}  {state}")

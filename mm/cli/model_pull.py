@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mm.cli.complete import complete_model
+from mm.cli.streams import show, tell
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -33,10 +34,10 @@ def command(name: str) -> None:
         try:
             path = pull.pull(wanted, watcher, hub=os.environ.get("HF_ENDPOINT") or pull.HUB)
         except KeyboardInterrupt:
-            click.echo(f"Stopped. `mm model pull {name}` goes on from here.", err=True)
+            tell(f"Stopped. `mm model pull {name}` goes on from here.")
             raise
-    click.echo(f"{name}: sha256 ok, {time.monotonic() - started:.0f} s", err=True)
-    click.echo(path)
+    tell(f"{name}: sha256 ok, {time.monotonic() - started:.0f} s")
+    show(str(path))
 
 
 @contextmanager
@@ -69,10 +70,10 @@ class _Lines:
         percent = 100 * done / total
         if percent >= self._next:
             self._next = percent - percent % _EVERY + _EVERY
-            click.echo(f"{self._name}: {percent:3.0f} % of {total / 1e6:,.0f} MB", err=True)
+            tell(f"{self._name}: {percent:3.0f} % of {total / 1e6:,.0f} MB")
 
     def note(self, text: str) -> None:
-        click.echo(text, err=True)
+        tell(text)
 
 
 class _Bar:

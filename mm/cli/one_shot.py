@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import sys
-
 from mm.agent import Agent, TurnEnd
 from mm.app.agent_file import chosen_config
 from mm.app.assembly import Assembly
 from mm.app.voices import LateEcho, line_person
 from mm.cli.piped import prompt_from
+from mm.cli.streams import show, show_json, tell
 from mm.errors import ExitCode
 from mm.events import CallAnnounced, CallEnded, Event, Listener, Notice, ReplyEnded
 from mm.interrupt import Interrupt
 from mm.messages import JSON, ToolResult
 from mm.options import Options, OutputFormat
-from mm.visible import make_visible
 
 
 def run(options: Options) -> ExitCode:
@@ -47,15 +44,11 @@ def run(options: Options) -> ExitCode:
 def _print(form: OutputFormat, end: TurnEnd, agent: Agent) -> None:
     """The answer on stdout, the ending on stderr."""
     if end.message:
-        print(f"mm: {end.message}", file=sys.stderr)
-        if end.hint:
-            print(f"    {end.hint}", file=sys.stderr)
+        tell(f"mm: {end.message}" + (f"\n    {end.hint}" if end.hint else ""))
     if form is not OutputFormat.TEXT:
-        _print_line(_result(end, agent))
+        show_json(_result(end, agent))
     elif end.text:
-        text = end.text if not sys.stdout.isatty() else make_visible(end.text)
-        sys.stdout.write(text if text.endswith("\n") else text + "\n")
-    sys.stdout.flush()
+        show(end.text.removesuffix("\n"))
 
 
 def _result(end: TurnEnd, agent: Agent) -> dict[str, JSON]:
@@ -112,12 +105,7 @@ class _EventLines:
             self._write("notice", text=event.text)
 
     def _write(self, kind: str, **fields: JSON) -> None:
-        _print_line({"type": kind, **fields})
-
-
-def _print_line(value: dict[str, JSON]) -> None:
-    sys.stdout.write(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode() + "\n")
-    sys.stdout.flush()
+        show_json({"type": kind, **fields})
 
 
 def _both(first: Listener, second: Listener) -> Listener:

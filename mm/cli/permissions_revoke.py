@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from mm.cli.streams import show
 from mm.config.grants import list_all, revoke
 from mm.errors import UsageError
 from mm.visible import make_visible_line
@@ -20,4 +21,4 @@ def command(ids: tuple[str, ...], everything: bool) -> None:
         raise UsageError("Both ids and --all were given.", "Give one of the two.")
     for entry in revoke([entry.id for entry in list_all()] if everything else ids):
         agent = make_visible_line(entry.agent) or "the built-in defaults"
-        click.echo(f"Revoked {entry.id}: {make_visible_line(entry.tool)} of {agent}")
+        show(f"Revoked {entry.id}: {make_visible_line(entry.tool)} of {agent}")

@@ -20,10 +20,10 @@ def prompt_from(prompt: str, notice: list[str]) -> str:
     Adds a line to `notice` when a silent pipe was given up. Raises UsageError when there is nothing to ask.
     """
     if prompt == "-":
-        piped = _read(wait=None) if _is_there() else None
-        if not piped or not piped.strip():
+        text = piped_text()
+        if not text.strip():
             raise UsageError("`-p -` reads the prompt from stdin, and nothing came.", 'Example: echo "hello" | mm -p -')
-        return piped
+        return text
     if not prompt.strip():
         raise UsageError("The prompt after -p is empty.", 'Example: mm -p "What does this folder hold?"')
     if not _is_there() or os.isatty(_STDIN):
@@ -37,6 +37,11 @@ def prompt_from(prompt: str, notice: list[str]) -> str:
     return f"{piped.rstrip()}\n\n{prompt}" if piped.strip() else prompt
 
 
+def piped_text() -> str:
+    """All that is piped in, or typed until Ctrl-D; "" where stdin is closed. Raises UsageError if it is no text."""
+    return (_read(wait=None) or "") if _is_there() else ""
+
+
 def _is_there() -> bool:
     """Whether stdin is open: `<&-` closes it, and its number may then belong to another file."""
     try:
@@ -44,6 +49,13 @@ def _is_there() -> bool:
     except OSError:
         return False
     return sys.stdin is not None
+
+
+def _piece() -> bytes:
+    try:
+        return os.read(_STDIN, 1 << 20)
+    except OSError as error:
+        raise UsageError(f"stdin cannot be read: {error.strerror}.", "Without it: </dev/null") from error
 
 
 def _read(wait: float | None) -> str | None:
@@ -54,7 +66,7 @@ def _read(wait: float | None) -> str | None:
             return None
     pieces: list[bytes] = []
     size = 0
-    while piece := os.read(_STDIN, 1 << 20):
+    while piece := _piece():
         pieces.append(piece)
         size += len(piece)
         if size > LIMIT:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
+from mm.cli.streams import show_json
 from mm.config.json_schema import json_schema
 
 
@@ -15,4 +14,4 @@ def command() -> None:
 
     Save it, then start the agent file with: # yaml-language-server: $schema=FILE
     """
-    click.echo(json.dumps(json_schema(), indent=2, ensure_ascii=False))
+    show_json(json_schema(), indent=2)

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from mm.cli.complete import complete_session
+from mm.cli.streams import show, tell
 from mm.errors import UsageError
 from mm.session.lookup import find_session
 from mm.session.records import Session
@@ -31,9 +32,9 @@ def command(session_ids: tuple[str, ...], older_than: str | None) -> None:
     if chosen:
         store.delete(list(chosen))
     for session in chosen.values():
-        click.echo(f"Deleted {session.id}  {make_visible_line(session.title)}".rstrip())
+        show(f"Deleted {session.id}  {make_visible_line(session.title)}".rstrip())
     if not chosen:
-        click.echo("No session is that old.", err=True)
+        tell("No session is that old.")
 
 
 def _chosen(store: Store, session_ids: tuple[str, ...], older_than: str | None) -> list[Session]:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 import click
 
 from mm.cli.complete import complete_session
+from mm.cli.streams import show, show_json_text, tell
 from mm.errors import MMError, UsageError
 from mm.session.export import to_json, to_markdown
 from mm.session.lookup import find_session
 from mm.session.store import Store, default_path
-from mm.visible import make_visible, make_visible_line
+from mm.visible import make_visible_line
 
 
 @click.command("export")
@@ -27,13 +27,13 @@ def command(session_id: str, form: str | None, output: str | None, force: bool) 
     session = find_session(store, session_id, str(Path.cwd()))
     records, warnings = store.records(session.id)
     for warning in warnings:
-        click.echo(f"mm: {make_visible_line(warning)}", err=True)
+        tell(f"mm: {make_visible_line(warning)}")
     as_json = form == "json" or (form is None and (output or "").endswith(".json"))
     text = to_json(session, records) if as_json else to_markdown(session, records)
     if output and output != "-":
         _write(Path(output), text, force=force)
     else:
-        click.echo(make_visible(text) if sys.stdout.isatty() else text, nl=False)
+        show_json_text(text) if as_json else show(text, end="")
 
 
 def _write(path: Path, text: str, *, force: bool) -> None:
@@ -47,4 +47,4 @@ def _write(path: Path, text: str, *, force: bool) -> None:
         raise UsageError(f"`{path}` is there already.", "Give another name, or --force to replace it.") from error
     except OSError as error:
         raise MMError(f"`{path}` cannot be written: {error.strerror}.", "Give a file with -o.") from error
-    click.echo(f"Wrote {path}.", err=True)
+    tell(f"Wrote {path}.")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
+from mm.cli.streams import show, show_json, tell
 from mm.session.export import day_and_time, session_facts
 from mm.session.records import Session
 from mm.session.store import Store, default_path
@@ -23,14 +23,14 @@ def command(everywhere: bool, limit: int, as_json: bool) -> None:
     cwd = None if everywhere else str(Path.cwd())
     found = store.sessions(cwd=cwd, limit=limit)
     if as_json:
-        click.echo(json.dumps([session_facts(session) for session in found], ensure_ascii=False, indent=2))
+        show_json([session_facts(session) for session in found], indent=2)
         return
     for session in found:
-        click.echo(_line(session, with_folder=everywhere))
+        show(_line(session, with_folder=everywhere))
     if not found:
         elsewhere = len(store.sessions())
         hint = f" {elsewhere} of other folders: mm sessions list --all" if elsewhere else ""
-        click.echo(f"No sessions{'' if everywhere else ' of this folder'}.{hint}", err=True)
+        tell(f"No sessions{'' if everywhere else ' of this folder'}.{hint}")
 
 
 def _line(session: Session, *, with_folder: bool) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 
 import click
 
+from mm.cli.streams import show, show_json, tell
 from mm.errors import UsageError
 from mm.session.export import day_and_time
 from mm.session.search import match_terms, search
@@ -28,10 +28,10 @@ def command(words: tuple[str, ...], limit: int, as_json: bool) -> None:
         raise UsageError(f"`{query}` holds nothing to search for.", "Give a word with a letter or a digit in it.")
     hits = search(Store(default_path()), query, limit)
     if as_json:
-        click.echo(json.dumps([asdict(hit) for hit in hits], ensure_ascii=False, indent=2))
+        show_json([asdict(hit) for hit in hits], indent=2)
         return
     for hit in hits:
-        click.echo(f"{hit.session_id}  {day_and_time(hit.created)}  {hit.role}  {make_visible_line(hit.title)}")
-        click.echo(f"    {make_visible_line(hit.snippet)}")
+        show(f"{hit.session_id}  {day_and_time(hit.created)}  {hit.role}  {make_visible_line(hit.title)}")
+        show(f"    {make_visible_line(hit.snippet)}")
     if not hits:
-        click.echo(f"No message holds `{make_visible_line(query)}`.", err=True)
+        tell(f"No message holds `{make_visible_line(query)}`.")

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from mm.cli.complete import complete_session
+from mm.cli.streams import show, tell
 from mm.session.export import to_markdown
 from mm.session.lookup import find_session
 from mm.session.store import Store, default_path
@@ -21,5 +22,5 @@ def command(session_id: str) -> None:
     session = find_session(store, session_id, str(Path.cwd()))
     records, warnings = store.records(session.id)
     for warning in warnings:
-        click.echo(f"mm: {make_visible_line(warning)}", err=True)
-    click.echo(make_visible(to_markdown(session, records)), nl=False)
+        tell(f"mm: {make_visible_line(warning)}")
+    show(make_visible(to_markdown(session, records)), end="")

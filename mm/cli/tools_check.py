@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from mm.cli.agent_file import AGENT_OPTION, needed_file
+from mm.cli.streams import show
 from mm.config.findings import Severity, findings
 from mm.config.load import load
 from mm.config.problems import ConfigProblems
@@ -28,18 +29,18 @@ def command(context: click.Context, agent_file: str | None) -> None:
         config = load(path, environ=os.environ)
     except ConfigProblems as problems:
         for problem in problems.problems:
-            click.echo(str(problem))
-        click.echo(_count(len(problems.problems), "problem"))
+            show(str(problem))
+        show(_count(len(problems.problems), "problem"))
         context.exit(int(ExitCode.USAGE))
     found = findings(config, inspect_module=_inspect)
     for line in (*config.warnings, *map(str, found)):
-        click.echo(line)
+        show(line)
     errors = sum(finding.severity is Severity.ERROR for finding in found)
     warnings = sum(finding.severity is Severity.WARNING for finding in found) + len(config.warnings)
     parts = [_count(len(config.tools), "tool")]
     parts += [_count(errors, "problem")] if errors else []
     parts += [_count(warnings, "warning")] if warnings else []
-    click.echo(", ".join(parts if len(parts) > 1 else [*parts, "no problems"]))
+    show(", ".join(parts if len(parts) > 1 else [*parts, "no problems"]))
     if errors:
         context.exit(int(ExitCode.USAGE))
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from mm.app.assembly import Assembly
 from mm.cli.agent_file import AGENT_OPTION, read_config
+from mm.cli.streams import show, show_json
 from mm.config.schema import Config
 from mm.interrupt import Interrupt
 from mm.options import Options
@@ -28,13 +27,13 @@ def command(context: click.Context, agent_file: str | None, as_json: bool) -> No
     """
     tools = tools_of(read_config(context, agent_file))
     if as_json:
-        click.echo(json.dumps([_record(tool) for tool in tools], indent=2, ensure_ascii=False))
+        show_json([_record(tool) for tool in tools], indent=2)
         return
     width = min(_WIDEST, max((len(tool.name) for tool in tools), default=0))
     for tool in tools:
         flags = "".join(f" [{flag}]" for flag in flags_of(tool))
         name = make_visible_line(tool.name).ljust(width)
-        click.echo(f"{name}  {tool.kind:<7}  {_first_sentence(tool.description)}{flags}".rstrip())
+        show(f"{name}  {tool.kind:<7}  {_first_sentence(tool.description)}{flags}".rstrip())
 
 
 def tools_of(config: Config) -> list[Tool]:

@@ -14,6 +14,7 @@ from mm.cli.agent_file import AGENT_OPTION, is_trusted_already, needed_file, tru
 from mm.cli.entry_text import command_entry, wasm_entry
 from mm.cli.replacing import Draft
 from mm.cli.scaffold import LANGUAGES, build_command, module_folder
+from mm.cli.streams import show
 from mm.config.append import append_tool, block_lines, by_hand
 from mm.config.findings import Finding, findings
 from mm.config.load import load
@@ -143,17 +144,17 @@ def _tell(path: Path, name: str, commands: Callable[[str], Sequence[str]]) -> No
     """What was done, what is left to mend, and what to type next: `commands` is given the values to type."""
     config = load(path, environ=os.environ)
     entry = next(entry for entry in config.tools if entry.name == name)
-    click.echo(f"Added `{name}`: {make_visible_line(os.path.relpath(path))}:{entry.place.line}")
+    show(f"Added `{name}`: {make_visible_line(os.path.relpath(path))}:{entry.place.line}")
     for finding in _left(config, name):
-        click.echo(f"  {finding.severity}: {make_visible_line(finding.message)}")
-        click.echo(f"    {make_visible_line(finding.hint)}")
+        show(f"  {finding.severity}: {make_visible_line(finding.message)}")
+        show(f"    {make_visible_line(finding.hint)}")
     if any("description" in finding.message for finding in _left(config, name)):
-        click.echo("  (At once, next time: -d TEXT and --param NAME=TEXT before --command.)")
+        show("  (At once, next time: -d TEXT and --param NAME=TEXT before --command.)")
     document = entry.schema.document
     names = document.get("properties", {}) if isinstance(document, dict) else {}
-    click.echo("Next:")
+    show("Next:")
     for line in commands("".join(f" {one}=…" for one in names)):
-        click.echo(f"  {line}")
+        show(f"  {line}")
 
 
 def _left(config: Config, name: str) -> list[Finding]:

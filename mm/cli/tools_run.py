@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import sys
 from collections.abc import Sequence
 
 import click
@@ -13,6 +12,8 @@ from mm.app.agent_file import chosen_config
 from mm.app.assembly import Assembly
 from mm.app.voices import LateEcho, line_person, notices_only
 from mm.cli.complete import complete_file, complete_tool
+from mm.cli.piped import piped_text
+from mm.cli.streams import show, tell
 from mm.dispatch.extract import new_call_id
 from mm.errors import ExitCode, ToolError, UsageError
 from mm.interrupt import Interrupt
@@ -93,13 +94,15 @@ def command(
 
 
 def _arguments(values: Sequence[str], text: str | None) -> str:
-    """The arguments as JSON text. Raises UsageError for a value without `=` and for both ways at once."""
+    """The arguments as JSON text. Raises UsageError for a value without `=`, for both ways at once, for bytes."""
     if text is not None:
         if values:
             raise UsageError("Arguments come either as KEY=VALUE or with --args, not both.")
-        return sys.stdin.read() if text == "-" else text
+        return piped_text() if text == "-" else text
     given: dict[str, JSON] = {}
     for value in values:
+        if not _is_text(value):
+            raise UsageError(f"`{value}` is not text in UTF-8.", "Give the value with --args, as JSON.")
         key, equals, rest = value.partition("=")
         if not equals or not key:
             raise UsageError(f"`{value}` is no KEY=VALUE.", "Example: mm tools run status service=billing")
@@ -112,12 +115,21 @@ def _arguments(values: Sequence[str], text: str | None) -> str:
     return json.dumps(given)
 
 
+def _is_text(value: str) -> bool:
+    """Whether the bytes that a shell gave were text: those that were not came as halves of surrogate pairs."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _run(assembly: Assembly, call: ToolCall) -> ExitCode:
     result = assembly.run_one(call)
     if result.outcome.ran:
-        sys.stdout.write(result.content if result.content.endswith("\n") else result.content + "\n")
+        show(result.content.removesuffix("\n"))
     else:
-        sys.stderr.write(result.content + "\n")
+        tell(result.content)
     if result.outcome is Outcome.INTERRUPTED:
         return assembly.interrupt.exit_code
     return _EXIT_CODES.get(result.outcome, ExitCode.FAILED)
@@ -128,11 +140,11 @@ def _show(assembly: Assembly, call: ToolCall) -> ExitCode:
     try:
         tool, plan = assembly.plan_one(call)
     except ToolError as error:
-        sys.stderr.write(error.message + "\n")
+        tell(error.message)
         return ExitCode.USAGE
-    print(f"{tool.name} ({tool.kind}) would run:")
+    show(f"{tool.name} ({tool.kind}) would run:")
     for part in plan.shown:
         for number, entry in enumerate(part.entries):
             label = f"  {part.label}:" if number == 0 else ""
-            print(f"{label:14} {make_visible(shlex.quote(entry) if part.look is Look.ARGV else entry)}")
+            show(f"{label:14} {make_visible(shlex.quote(entry) if part.look is Look.ARGV else entry)}")
     return ExitCode.DONE

@@ -11,6 +11,7 @@ import click
 
 from mm.cli.agent_file import AGENT_OPTION, read_config
 from mm.cli.complete import complete_tool
+from mm.cli.streams import show
 from mm.cli.tools_list import flags_of, tools_of
 from mm.config.schema import CommandTool, Config, ToolEntry, WasmTool
 from mm.config.summary import command_line, grants_line, template_text
@@ -30,18 +31,18 @@ def command(context: click.Context, name: str, agent_file: str | None) -> None:
     config = read_config(context, agent_file)
     tool = _find(tools_of(config), name)
     flags = ", ".join([str(tool.kind), *flags_of(tool)])
-    click.echo(f"{tool.name}  ({flags}){f'  {tool.place}' if tool.place else ''}")
+    show(f"{tool.name}  ({flags}){f'  {tool.place}' if tool.place else ''}")
     entry = next((entry for entry in config.tools if entry.name == name), None)
     for line in _run(entry) if entry else ():
-        click.echo(f"  {make_visible_line(line)}")
-    click.echo("\nWhat the model sees:")
+        show(f"  {make_visible_line(line)}")
+    show("\nWhat the model sees:")
     offered = offer(tool.name, tool.description, tool.schema)
     seen = {"name": offered.name, "description": offered.description, "parameters": offered.parameters}
     for line in json.dumps(seen, indent=2, ensure_ascii=False).splitlines():
-        click.echo(f"  {make_visible_line(line)}")
+        show(f"  {make_visible_line(line)}")
     if entry is not None:
-        click.echo("\nHeld back from its environment:")
-        click.echo(f"  {_held_back(config, entry)}")
+        show("\nHeld back from its environment:")
+        show(f"  {_held_back(config, entry)}")
 
 
 def _find(tools: list[Tool], name: str) -> Tool:

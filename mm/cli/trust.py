@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from mm.cli.agent_file import needed_file
+from mm.cli.streams import show
 from mm.config.load import load
 from mm.config.summary import summary
 from mm.config.trust import trust
@@ -25,6 +26,6 @@ def command(context: click.Context, file: str | None) -> None:
     path = Path(file) if file else needed_file(context, None).path
     config = load(path, environ=os.environ)
     for line in summary(config):
-        click.echo(make_visible_line(line))
+        show(make_visible_line(line))
     trust(config)
-    click.echo(f"Trusted: {make_visible_line(str(path))}")
+    show(f"Trusted: {make_visible_line(str(path))}")
