@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -18,6 +20,9 @@ MAX_DEPTH = 100
 MAX_NODES = 100_000
 MAX_HEAVY = 4
 """Positions that weigh too much before the whole schema is given up."""
+_TOO_LONG = 10**4_300
+"""Python turns no longer number into text."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _IDENTITY = ("$id", "$schema", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary")
 
 
@@ -49,33 +54,56 @@ def mend(document: JSON, *, broken: bool = True) -> Mended:
     if dialect is None:
         hint = "remove `$schema` (2020-12 is then meant), or name one of " + ", ".join(each.uri for each in Dialect)
         problems.append(SchemaProblem(("$schema",), "`$schema` names a dialect that is not known", hint))
-    copy, too_big = _copied(document)
-    if too_big is not None:
+    try:
+        copying = _Copying()
+        copy = copying.copy(document, ())
+    except _TooBigError as error:
+        message = f"it is nested more than {MAX_DEPTH} deep, contains itself, or has over {MAX_NODES:,} values"
+        too_big = SchemaProblem(error.path[:6], message, "refer to repeated parts with `$ref`")
         return Mended(broken, (*problems, too_big), Dialect.DRAFT_2020)
+    problems += copying.problems
     mending = _Mending(copy, dialect or Dialect.DRAFT_2020, broken)
     mending.run()
     return Mended(mending.root, (*problems, *mending.problems), mending.dialect)
 
 
-def _copied(document: JSON) -> tuple[JSON, SchemaProblem | None]:
-    nodes = 0
+class _Copying:
+    """Copies a schema; what is no JSON in it, or no text that can be sent, is replaced and reported."""
 
-    def copy(value: JSON, path: Tokens) -> JSON:
-        nonlocal nodes
-        nodes += 1
-        if len(path) > MAX_DEPTH or nodes > MAX_NODES:
+    def __init__(self) -> None:
+        self._nodes = 0
+        self.problems: list[SchemaProblem] = []
+
+    def copy(self, value: JSON, path: Tokens) -> JSON:
+        self._nodes += 1
+        if len(path) > MAX_DEPTH or self._nodes > MAX_NODES:
             raise _TooBigError(path)
         if isinstance(value, dict):
-            return {key: copy(item, (*path, key)) for key, item in value.items()}
+            return {self._text(key, path): self.copy(item, (*path, _plain(key))) for key, item in value.items()}
         if isinstance(value, list):
-            return [copy(item, (*path, index)) for index, item in enumerate(value)]
-        return value
+            return [self.copy(item, (*path, index)) for index, item in enumerate(value)]
+        if isinstance(value, str):
+            return self._text(value, path)
+        if value is None or (isinstance(value, (bool, int, float)) and _is_sendable(value)):
+            return value
+        self.problems.append(SchemaProblem(path, "this value is not JSON", "write a text, a plain number or a list"))
+        return None
 
-    try:
-        return copy(document, ()), None
-    except _TooBigError as error:
-        message = f"it is nested more than {MAX_DEPTH} deep, contains itself, or has over {MAX_NODES:,} values"
-        return None, SchemaProblem(error.path[:6], message, "refer to repeated parts with `$ref`")
+    def _text(self, text: object, path: Tokens) -> str:
+        if isinstance(text, str) and (text.isascii() or not _SURROGATE.search(text)):
+            return text
+        self.problems.append(
+            SchemaProblem(path, "there is half of a surrogate pair, or a key that is no text", "remove it")
+        )
+        return _plain(text)
+
+
+def _plain(text: object) -> str:
+    return _SURROGATE.sub("\ufffd", str(text))
+
+
+def _is_sendable(number: float) -> bool:
+    return math.isfinite(number) if isinstance(number, float) else abs(number) < _TOO_LONG
 
 
 class _TooBigError(Exception):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-import math
+import sys
 from collections.abc import Callable, Iterator
 
 from mm.messages import JSON
@@ -14,8 +14,12 @@ Shape = tuple[Callable[[JSON], bool], str, str]
 """Whether a value fits, what is wrong if it does not, and the edit that mends it."""
 
 
+_LARGEST = int(sys.float_info.max)
+"""The validator compares with bounds as floats: a larger one could not be told apart from any other."""
+
+
 def _is_number(value: JSON) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and -_LARGEST <= value <= _LARGEST
 
 
 def _is_count(value: JSON) -> bool:

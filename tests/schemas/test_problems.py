@@ -18,6 +18,10 @@ MISTAKES = {
     "dangling": ({"properties": {"a": {"$ref": "#/$defs/No"}}}, ("properties", "a", "$ref")),
     "anchor": ({"properties": {"a": {"$ref": "#name"}}}, ("properties", "a", "$ref")),
     "bad escape": ({"properties": {"a": {"$ref": "#/a~2"}}}, ("properties", "a", "$ref")),
+    "bound beyond any float": ({"properties": {"a": {"minimum": 10**400}}}, ("properties", "a", "minimum")),
+    "bound that is not finite": ({"properties": {"a": {"maximum": float("-inf")}}}, ("properties", "a", "maximum")),
+    "half a character": ({"properties": {"a": {"description": "x\ud800"}}}, ("properties", "a", "description")),
+    "bytes": ({"properties": {"a": {"default": b"x"}}}, ("properties", "a", "default")),
     "circle": ({"properties": {"a": {"$ref": "#/properties/a"}}}, ("properties", "a", "$ref")),
 }
 
