@@ -64,7 +64,9 @@ def mend(document: JSON, *, broken: bool = True) -> Mended:
     problems += copying.problems
     mending = _Mending(copy, dialect or Dialect.DRAFT_2020, broken)
     mending.run()
-    return Mended(mending.root, (*problems, *mending.problems), mending.dialect)
+    told = {problem.pointer for problem in copying.problems}
+    problems += [problem for problem in mending.problems if problem.pointer not in told]
+    return Mended(mending.root, tuple(problems), mending.dialect)
 
 
 class _Copying:

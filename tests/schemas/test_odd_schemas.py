@@ -19,11 +19,63 @@ from mm.schemas.schema import Schema
 from mm.tools.spec import Kind, Tool
 
 ROUNDS = 60
-KEYWORDS = """type enum const properties patternProperties additionalProperties propertyNames required minimum maximum
-exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength pattern format minItems maxItems uniqueItems items
-prefixItems additionalItems contains minContains maxContains unevaluatedItems unevaluatedProperties minProperties
-maxProperties dependentRequired dependentSchemas dependencies allOf anyOf oneOf not if then else $ref $defs definitions
-$schema $id id $anchor $dynamicRef $recursiveRef title description default examples nullable $vocabulary""".split()
+KEYWORDS = [
+    "type",
+    "enum",
+    "const",
+    "properties",
+    "patternProperties",
+    "additionalProperties",
+    "propertyNames",
+    "required",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "format",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "items",
+    "prefixItems",
+    "additionalItems",
+    "contains",
+    "minContains",
+    "maxContains",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "minProperties",
+    "maxProperties",
+    "dependentRequired",
+    "dependentSchemas",
+    "dependencies",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "$ref",
+    "$defs",
+    "definitions",
+    "$schema",
+    "$id",
+    "id",
+    "$anchor",
+    "$dynamicRef",
+    "$recursiveRef",
+    "title",
+    "description",
+    "default",
+    "examples",
+    "nullable",
+    "$vocabulary",
+]
 MAPS = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))
 LISTS = frozenset(("allOf", "anyOf", "oneOf", "prefixItems"))
 USUAL = {
