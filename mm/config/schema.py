@@ -102,11 +102,12 @@ class CommandTool:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A folder that a wasm module may see, under `/name`."""
+    """A folder that a wasm module may see, under `/name`. `resolved` is where it led when the file was read."""
 
     folder: Path
     name: str
     writable: bool
+    resolved: Path | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from mm.config.nodes import Node, Scalar
 from mm.config.parameters import Parameters, read_parameters
 from mm.config.reader import Fields, Reader
 from mm.config.schema import BUILTIN_NAMES, PLANNED_NAMES, CommandTool, Place, ToolEntry, WasmTool
-from mm.config.wasm_entry import WrittenGrant, read_wasm
+from mm.config.wasm_entry import WrittenGrant, check_between, read_wasm
 from mm.schemas.schema import Schema
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -36,6 +36,7 @@ def read_tools(reader: Reader, node: Node | None) -> Tools:
         fields = reader.fields(item, TOOL)
         name = _name(reader, fields, names)
         run, parameters, granted = _run(reader, item, fields, name)
+        check_between(reader, granted, grants)
         grants += granted
         if run is not None:
             entries.append(_entry(reader, item, fields, name, run, parameters))

@@ -1,7 +1,7 @@
 """Which agent files the user trusts, and what such a file would do.
 
 A file that mm found by itself may have come with somebody's repository: it does nothing until it is trusted, and
-is asked about again when it, a skill of it or a program of its hooks changes.
+is asked about again when it, a skill of it, a program of its hooks or where a granted folder leads changes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from mm import folders
 from mm.config.expand import expand, expand_home
-from mm.config.schema import Config
+from mm.config.schema import Config, WasmTool
 from mm.errors import MMError
 
 _MOST_FILES = 2_000
@@ -30,7 +30,7 @@ def is_trusted(config: Config) -> bool:
 
 
 def changed_since(config: Config) -> tuple[str, ...]:
-    """What has changed since the file was trusted: `the agent file`, `its skills`, `its hooks`; () if it never was."""
+    """What has changed since the file was trusted: `the agent file`, `its skills`, `its hooks`, …; () if it never was."""
     stored = _stored(config.file) if config.file is not None else None
     if stored is None:
         return ()
@@ -78,7 +78,14 @@ def _digests(config: Config) -> dict[str, str]:
         "the agent file": config.digest,
         "its skills": _digest(_all_below(_expanded(config, str(path)) for path in config.skills)),
         "its hooks": _digest(_hook_files(config)),
+        "its granted folders": _folders_digest(config),
     }
+
+
+def _folders_digest(config: Config) -> str:
+    """Where the folders lead that modules are granted; what is in them is data."""
+    granted = [grant.folder for entry in config.tools if isinstance(entry.run, WasmTool) for grant in entry.run.grants]
+    return hashlib.sha256(b"\0".join(os.fsencode(_real(_expanded(config, str(path)))) for path in granted)).hexdigest()
 
 
 def _hook_files(config: Config) -> Iterator[Path]:

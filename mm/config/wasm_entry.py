@@ -8,11 +8,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from mm.config.lookups import passes
 from mm.config.nodes import Scalar
 from mm.config.reader import Fields, Reader
 from mm.config.schema import Grant, WasmTool
 
 _NAMED = re.compile(r"(.+?):([^:/{}$]*)", re.DOTALL)
+_KERNEL = (Path("/proc"), Path("/sys"), Path("/dev"))  # processes' environments and memory, devices
 _DEFAULT_MEMORY = 256 * 1024 * 1024
 
 
@@ -51,8 +53,11 @@ def _grants(reader: Reader, fields: Fields, key: str) -> Iterator[WrittenGrant]:
             if name in ("", ".", ".."):
                 reader.problem(node, f"`{node.text}` gives the folder no name", f"Write `{text}:docs`, or `{text}`.")
                 continue
+        known = len(reader.problems)
         folder, _ = reader.expanded(Scalar(node.place, text), key)
-        if folder:
+        if not folder.strip() and len(reader.problems) == known:
+            reader.problem(node, f"a folder of `{key}` is empty", f"Name one: `{key}: [notes]`, or remove it.")
+        elif folder:
             found = _found(reader, node, key, reader.absolute(folder), text)
             if found is not None:
                 yield from _named(reader, node, found, name, writable=key == "write")
@@ -83,7 +88,12 @@ def _named(reader: Reader, node: Scalar, folder: Path, name: str, *, writable: b
     if not name or not name.isprintable():
         reader.problem(node, f"`{node.text}` has no name that a module could use", f"Name it: `{node.text}:files`.")
         return
-    yield WrittenGrant(Grant(folder, name, writable), resolved, node)
+    for kernel in _KERNEL:
+        if is_inside(resolved, kernel) or is_inside(kernel, resolved):
+            message = f"`{node.text}` holds `{kernel}`, through which the whole machine can be reached"
+            reader.problem(node, message, "Grant a folder of its own for data.")
+            return
+    yield WrittenGrant(Grant(folder, name, writable, resolved), resolved, node)
 
 
 def _check_names(reader: Reader, written: Iterable[WrittenGrant]) -> None:
@@ -109,6 +119,26 @@ def _check_overlaps(reader: Reader, written: list[WrittenGrant]) -> None:
                 kinds = f"`{_key(other)}: {other.node.text}`", f"`{_key(one)}: {one.node.text}`"
                 message = f"{kinds[1]} and {kinds[0]} overlap: one folder lies in the other"
                 reader.problem(one.node, message, "Grant folders that lie beside each other.")
+
+
+def check_between(reader: Reader, granted: Iterable[WrittenGrant], earlier: Iterable[WrittenGrant]) -> None:
+    """Report folders of one tool that another may replace: it could put a link there that leads anywhere.
+
+    One folder that is granted to several tools as a whole is fine: no tool can replace its own root.
+    """
+    others = tuple(earlier)
+    for one in granted:
+        for other in others:
+            if other.grant.writable and passes(one.grant.folder, other.resolved):
+                _report_inside(reader, one, one, other)
+            elif one.grant.writable and passes(other.grant.folder, one.resolved):
+                _report_inside(reader, one, other, one)
+
+
+def _report_inside(reader: Reader, at: WrittenGrant, inner: WrittenGrant, outer: WrittenGrant) -> None:
+    one, two = (f"`{_key(each)}: {each.node.text}` (line {each.node.place.line})" for each in (inner, outer))
+    message = f"{one} lies in {two} of another tool, which could put a link in its place"
+    reader.problem(at.node, message, "Grant both the same folder, or folders that lie beside each other.")
 
 
 def _key(one: WrittenGrant) -> str:

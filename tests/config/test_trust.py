@@ -113,6 +113,19 @@ def test_a_skills_folder_that_is_a_link_is_trusted_with_what_it_leads_to(file: P
     assert changed_since(config(file)) == ("its skills",)
 
 
+def test_a_granted_folder_that_leads_elsewhere_has_to_be_trusted_again(file: Path) -> None:
+    for name in ("docs", "private"):
+        (file.parent / name).mkdir()
+    (file.parent / "link").symlink_to("docs")
+    file.write_text("tools:\n  - {name: note, wasm: note.wasm, read: [link]}\n")
+    trust(config(file))
+    (file.parent / "docs/new").touch()
+    assert is_trusted(config(file))
+    (file.parent / "link").unlink()
+    (file.parent / "link").symlink_to("private")
+    assert changed_since(config(file)) == ("its granted folders",)
+
+
 def test_linked_folders_in_a_circle_come_to_an_end(file: Path) -> None:
     for name in ("a", "b", "c"):
         (file.parent / "skills/one" / name).symlink_to("..")

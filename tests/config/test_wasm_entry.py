@@ -14,6 +14,8 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (tmp_path / name).mkdir(parents=True)
     (tmp_path / "file.txt").write_text("x")
     (tmp_path / "link").symlink_to("notes/inner")
+    (tmp_path / "kernel").symlink_to("/sys")
+    (tmp_path / "notes/out").symlink_to("../data")
     monkeypatch.setenv("MM_HOME", str(tmp_path / "own"))
 
 
@@ -58,6 +60,12 @@ def test_grants_are_folders_beside_the_agent_file_under_a_name(tmp_path: Path) -
         ("write: [notes/inner, notes]", "`write: notes` and `write: notes/inner` overlap"),
         ("read: notes", "`read` must be a list, and this is text | Write `read: [notes]`."),
         ('read: ["a\\0b"]', "NUL"),
+        ('write: [""]', "a folder of `write` is empty | Name one: `write: [notes]`"),
+        ('read: ["${EMPTY:-}"]', "a folder of `read` is empty"),
+        ("read: [/proc]", "`/proc` holds `/proc`, through which the whole machine can be reached"),
+        ("write: [/dev/shm]", "`/dev/shm` holds `/dev`"),
+        ("read: [kernel]", "`kernel` holds `/sys`"),
+        ('read: ["/:all"]', "`/:all` holds `/proc`"),
     ],
 )
 def test_a_grant_that_cannot_be_meant_is_a_load_error(tmp_path: Path, grants: str, message: str) -> None:
@@ -68,6 +76,43 @@ def test_a_grant_that_cannot_be_meant_is_a_load_error(tmp_path: Path, grants: st
 
 def test_folders_that_are_only_read_may_lie_in_each_other(tmp_path: Path) -> None:
     assert len(wasm(tool(tmp_path, "wasm: x.wasm\nread: [notes, notes/inner]")).grants) == 2
+
+
+TWO = "tools:\n  - {{name: one, wasm: a.wasm, {0}}}\n  - {{name: two, wasm: a.wasm, {1}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("writer", "other"),
+    [
+        ("write: [notes]", "read: [notes/inner]"),
+        ("write: [notes]", "write: [notes/inner]"),
+        ("write: [notes]", "read: [link]"),
+        ("write: [notes]", "read: [notes/out]"),
+        ("write: [notes]", "read: [notes/out/../data]"),
+    ],
+)
+def test_a_folder_that_another_tool_could_replace_is_a_load_error(tmp_path: Path, writer: str, other: str) -> None:
+    for line, text in ((3, TWO.format(writer, other)), (3, TWO.format(other, writer))):
+        (found,) = wrong(tmp_path, text)
+        assert found.startswith(f"{line}:")
+        assert f"`{other.replace('[', '').replace(']', '')}` (line" in found
+        assert "of another tool, which could put a link in its place | Grant both the same folder" in found
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("write: [notes]", "read: [notes]"),
+        ("write: [notes]", "write: [notes]"),
+        ("write: [notes/inner]", "read: [link]"),
+        ("write: [notes/inner]", "read: [notes]"),
+        ("write: [notes]", "read: [data]"),
+        ("read: [notes]", "read: [notes/inner]"),
+    ],
+)
+def test_tools_may_share_a_folder_that_none_can_replace(tmp_path: Path, one: str, other: str) -> None:
+    assert len(read(tmp_path, TWO.format(one, other)).tools) == 2
+    assert len(read(tmp_path, TWO.format(other, one)).tools) == 2
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,19 @@ def test_a_folder_that_becomes_a_link_after_approval_is_not_opened(bench: Bench,
     assert output.answers
 
 
+def test_a_folder_that_leads_elsewhere_than_when_mm_started_is_not_granted(bench: Bench, tmp_path: Path) -> None:
+    for name in ("docs", "private"):
+        (tmp_path / name).mkdir()
+    link = tmp_path / "link"
+    link.symlink_to("docs")
+    tool = bench.tool(bench.assemble(say("x")), Grant(link, "docs", writable=False, resolved=link.resolve()))
+    bench.plan(tool)
+    link.unlink()
+    link.symlink_to("private")
+    with pytest.raises(ToolError, match=r"led to `.*docs` when mm started, and now to `.*private`\. Nothing ran"):
+        bench.plan(tool)
+
+
 def test_the_definition_changes_with_the_module_the_grants_and_the_limits_only(bench: Bench, folder: Path) -> None:
     module = bench.assemble(say("x"), "one.wasm")
     grant = Grant(folder, "notes", False)

@@ -58,7 +58,10 @@ def unfit(name: str, module: Path, why: str) -> str:
 
 
 def _resolve(name: str, grant: Grant) -> Grant:
-    """The grant with its real folder: a link is followed here, where it is shown, and not later."""
+    """The grant with its real folder: a link is followed here, where it is shown, and not later.
+
+    It has to lead where it led when the agent file was read: a tool may have put a link there since.
+    """
     try:
         folder = grant.folder.resolve(strict=True)
         folder.as_posix().encode("utf-8")
@@ -67,13 +70,15 @@ def _resolve(name: str, grant: Grant) -> Grant:
         raise ToolError(_no_folder(name, grant, why)) from error
     if not folder.is_dir():
         raise ToolError(_no_folder(name, grant, "is not a folder"))
+    if grant.resolved is not None and folder != grant.resolved:
+        raise ToolError(_no_folder(name, grant, f"led to `{grant.resolved}` when mm started, and now to `{folder}`"))
     return Grant(folder, grant.name, grant.writable)
 
 
 def _no_folder(name: str, grant: Grant, why: str) -> str:
     return (
         f"The tool `{name}` cannot run: the folder `{grant.folder}`, which it sees as `/{grant.name}`, {why}. "
-        "Nothing ran, and other arguments will not help: tell the user which folder is missing."
+        "Nothing ran, and other arguments will not help: tell the user what is wrong with the folder."
     )
 
 
