@@ -30,7 +30,7 @@ def is_trusted(config: Config) -> bool:
 
 
 def changed_since(config: Config) -> tuple[str, ...]:
-    """What has changed since the file was trusted: `the agent file`, `its skills`, `its hooks`, …; () if it never was."""
+    """What has changed since the file was trusted, as `its skills`; () if it never was."""
     stored = _stored(config.file) if config.file is not None else None
     if stored is None:
         return ()
