@@ -42,7 +42,7 @@ AGENTS = {"ops": ROOT / "examples" / "ops", "office": HERE / "actions" / "office
 WAYS = ("skill", "mcp", "declared")
 SETS = ("first", "second")
 MODELS = ("local:qwen2.5-coder-1.5b", "local:qwen2.5-coder-0.5b")
-LONGEST_RUN = 180  # seconds
+LONGEST_RUN = 60  # seconds; what takes longer is ended and counts as wrong, unless its script had run by then
 _SKILL_INSTRUCTIONS = (
     "Do what the user asks for with the skill that does it, with the values that the user gave. Do not make up values."
 )

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-RESULTS = ROOT / "benchmarks" / "results"
+RESULTS = Path(os.environ.get("MM_BENCHMARK_RESULTS") or ROOT / "benchmarks" / "results")
 _PACKAGES = ("click", "httpx", "jsonschema-rs", "wasmtime", "mcp", "xllamacpp")
 
 
@@ -71,7 +71,7 @@ def print_table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
 def write(name: str, facts: dict[str, Any], **measured: Any) -> None:
     """The results as benchmarks/results/NAME.json."""
     facts["load"].append(load())
-    RESULTS.mkdir(exist_ok=True)
+    RESULTS.mkdir(parents=True, exist_ok=True)
     text = json.dumps({"machine": facts, **measured}, indent=2, ensure_ascii=False)
     (RESULTS / f"{name}.json").write_text(text + "\n", encoding="utf-8")
 
