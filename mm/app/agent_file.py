@@ -11,11 +11,12 @@ from mm.config.load import load
 from mm.config.schema import Config
 from mm.errors import UsageError
 from mm.options import Options
+from mm.visible import make_shell_word, make_visible_line
 
 
 def chosen_config(options: Options) -> Config:
     """The configuration of this run, in the folder that `--cwd` names. Raises UsageError, with every problem."""
-    named = Path(options.agent_file).expanduser().absolute() if options.agent_file else None
+    named = _absolute(options.agent_file) if options.agent_file else None
     if options.cwd is not None:
         _enter(options.cwd)
     if named is not None:
@@ -27,7 +28,7 @@ def found_config() -> Config:
     """The agent file of this folder if it is trusted, else the user's own, else the built-in defaults."""
     start = Path.cwd()
     for path in passed_over(start, os.environ):
-        print(f"mm: `{path}` belongs to another user and is not used.", file=sys.stderr)
+        print(f"mm: `{make_visible_line(str(path))}` belongs to another user and is not used.", file=sys.stderr)
     found = find(start, os.environ)
     if found is None:
         return Config(file=None, folder=start)
@@ -47,7 +48,8 @@ def _trusted(path: Path) -> Config:
         trust(written)
     config = load(path, environ=os.environ)
     if config.digest != written.digest:
-        raise UsageError(f"`{path}` changed while mm was reading it.", "Start mm again.")
+        shown = make_visible_line(str(path))
+        raise UsageError(f"`{shown}` changed while mm was reading it.", "Start mm again.")
     return config
 
 
@@ -56,15 +58,15 @@ def _ask_for_trust(written: Config, path: Path) -> None:
     from mm.config.summary import summary
     from mm.config.trust import changed_since
     from mm.terminal.palette import person_is_there
-    from mm.visible import make_visible_line
 
+    shown, word = make_visible_line(str(path)), make_shell_word(str(path))
     changed = changed_since(written)
     why = f"has changed since you trusted it ({', '.join(changed)})" if changed else "is not trusted yet"
-    hint = f"Look at it, then run: mm trust {path}\n    or name it: mm -a {path}"
-    refusal = UsageError(f"`{path}` {why}, so mm does nothing with it.", hint)
+    hint = f"Look at it, then run: mm trust {word}\n    or name it: mm -a {word}"
+    refusal = UsageError(f"`{shown}` {why}, so mm does nothing with it.", hint)
     if not person_is_there():
         raise refusal
-    print(f"`{path}` {why}. It:", file=sys.stderr)
+    print(f"`{shown}` {why}. It:", file=sys.stderr)
     for line in summary(written):
         print(f"  - {make_visible_line(line)}", file=sys.stderr)
     print("Trust it? [y/N] ", end="", file=sys.stderr, flush=True)
@@ -72,8 +74,20 @@ def _ask_for_trust(written: Config, path: Path) -> None:
         raise refusal
 
 
+def _absolute(text: str) -> Path:
+    try:
+        return Path(text).expanduser().absolute()
+    except RuntimeError as error:  # `~nobody`
+        raise UsageError(f"`-a {make_visible_line(text)}`: there is no such user.", "Name an agent file.") from error
+
+
 def _enter(folder: str) -> None:
     try:
         os.chdir(Path(folder).expanduser())
     except OSError as error:
-        raise UsageError(f"`--cwd {folder}`: {error.strerror}.", "Name a folder that is there.") from error
+        raise UsageError(f"`--cwd {make_visible_line(folder)}`: {error.strerror}.", _NAME_ONE) from error
+    except RuntimeError as error:  # `~nobody`
+        raise UsageError(f"`--cwd {make_visible_line(folder)}`: there is no such user.", _NAME_ONE) from error
+
+
+_NAME_ONE = "Name a folder that is there."
