@@ -8,7 +8,7 @@ experiment of the design notes, `second` was written before anything was measure
 
 A `local:` model is loaded once by a server that serves every run, so that no time of loading is in the figures. Each
 run is a conversation of its own; the first request of each way and agent is asked once more before, uncounted, so that
-the server has the system text and the tools in its cache, as it would on any day. Sampling is at temperature 0: the same
+the server has the system text and the tools in its cache, as on any day. Sampling is at temperature 0: the same
 words give the same reply. For a server that samples, name it (`--model ollama:NAME`) and use --repeat.
 """
 

@@ -28,7 +28,6 @@ from mm.dispatch.dispatcher import Dispatcher
 from mm.dispatch.hooks import Hooks
 from mm.interrupt import Interrupt
 from mm.messages import Outcome, ToolCall
-from mm.schemas.schema import Schema
 from mm.session.history import History
 from mm.session.records import new_session
 from mm.tools.builtin import Builtin, BuiltinExecutor
@@ -128,7 +127,7 @@ def main(*, quick: bool) -> None:
     facts = measuring.machine()
     seconds = 0.05 if quick else 1.0
     cases = [(f"{count} arguments", few, count) for count in COUNTS]
-    cases += [(f"{size:,} bytes", large, size) for size in (SIZES[:3] if quick else SIZES)]
+    cases += [(f"{size:,} bytes", large, size) for size in (SIZES[:2] if quick else SIZES)]
     rows, measured = [], []
     with tempfile.TemporaryDirectory() as name:
         for label, make, amount in cases:
@@ -146,5 +145,5 @@ def main(*, quick: bool) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="short, up to 100,000 bytes")
+    parser.add_argument("--quick", action="store_true", help="short, up to 10,000 bytes")
     main(quick=parser.parse_args().quick)

@@ -243,7 +243,7 @@ def report(
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--rounds", type=int, default=21)
-    parser.add_argument("--quick", action="store_true", help="three rounds, without llm")
+    parser.add_argument("--quick", action="store_true", help="one round, without llm")
     parser.add_argument("--without-llm", action="store_true", help="install nothing")
     given = parser.parse_args()
-    main(3 if given.quick else given.rounds, with_llm=not given.quick and not given.without_llm)
+    main(1 if given.quick else given.rounds, with_llm=not given.quick and not given.without_llm)
