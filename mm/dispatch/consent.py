@@ -20,11 +20,15 @@ from mm.tools.spec import ApprovedCall, Arguments, Need, Plan, Tool
 
 
 class NotApprovedError(ToolError):
-    """The call may not run. `outcome` says why: denied, refused by a person, or nobody could be asked."""
+    """The call may not run. `outcome` says why: denied, refused by a person, or nobody could be asked.
 
-    def __init__(self, message: str, outcome: Outcome) -> None:
+    `remedy` is for the user: what would let such a call run.
+    """
+
+    def __init__(self, message: str, outcome: Outcome, remedy: str = "") -> None:
         super().__init__(message)
         self.outcome = outcome
+        self.remedy = remedy
 
 
 class EditedError(Exception):
@@ -73,7 +77,10 @@ class Consent:
             raise NotApprovedError(f"A hook denied this call of `{tool.name}`. Nothing was run.", Outcome.DENIED)
         reason = self._reason_to_ask(tool, plan, hook)
         if reason is not None:
-            self._ask(ConsentRequest(tool, arguments, plan, reason, complaint))
+            if self.person is None:
+                remedy = self._remedy(tool, plan, hook)
+                raise NotApprovedError(_UNASKED.format(tool.name), Outcome.UNASKED, remedy)
+            self._ask(self.person, ConsentRequest(tool, arguments, plan, reason, complaint))
         return ApprovedCall(call_id, tool, arguments, plan)
 
     def rules(self) -> list[str]:
@@ -106,6 +113,16 @@ class Consent:
             return None
         return self._changed(tool, plan)
 
+    def _remedy(self, tool: Tool, plan: Plan, hook: Permission | None) -> str:
+        """What would help where nobody could be asked: only that, for this very reason to ask."""
+        if plan.need is Need.ALWAYS:
+            return _ONLY_A_PERSON.format(tool.name, "it would change what mm itself trusts")
+        if hook is Permission.ASK:
+            return _ONLY_A_PERSON.format(tool.name, "a hook wants a person to be asked about this call")
+        if tool.name in self.permissions.ask:
+            return _TO_ALLOW_ASK.format(tool.name)
+        return _TO_ALLOW.format(tool.name)
+
     def _said_always(self, tool: Tool, plan: Plan) -> bool:
         if tool.name in self.allowed or (tool.name, plan.definition) in self._session:
             return True
@@ -117,12 +134,10 @@ class Consent:
             return ""
         return f"`{tool.name}` has changed since you allowed it always; it was: {found.shown}"
 
-    def _ask(self, request: ConsentRequest) -> None:
+    def _ask(self, person: Person, request: ConsentRequest) -> None:
         tool, plan = request.tool, request.plan
-        if self.person is None:
-            raise NotApprovedError(_UNASKED.format(tool.name), Outcome.UNASKED)
         with self.interrupt.waiting():
-            answer = self.person.decide(request)
+            answer = person.decide(request)
         if answer.decision is Decision.EDIT:
             raise EditedError(answer.arguments)
         if answer.decision is Decision.NO:
@@ -153,6 +168,18 @@ def _refusal(tool: Tool, answer: Answer) -> str:
 
 
 _DENIED = "The rules of this agent deny `{}`. Nothing was run, and nobody can allow it here. Do without it."
+_ONLY_A_PERSON = (
+    "`{0}` was refused: {1}. Only a person at a terminal can allow that, no flag and no rule: "
+    "run the same in a terminal, without a pipe."
+)
+_TO_ALLOW_ASK = (
+    "`{0}` was refused: it is in `permissions: {{ask: …}}` of the agent file, and nobody can be asked. "
+    "To allow it: --allow {0}; --yolo does not."
+)
+_TO_ALLOW = (
+    "`{0}` was refused: it needs consent, and nobody can be asked. "
+    "To allow it: --allow {0}, or `permissions: {{allow: [{0}]}}` in the agent file; --yolo allows everything."
+)
 _UNASKED = (
     "Refused: running `{}` needs the user's consent, and nobody can be asked here. Nothing was run. "
     "Do not try again; say what you would have run and why."

@@ -181,10 +181,10 @@ class Dispatcher:
         outcome = Outcome.UNKNOWN if item.tool is None else Outcome.INVALID
         if isinstance(error, NotApprovedError):
             outcome = error.outcome
+            if error.remedy:
+                self._listen(Notice(error.remedy))
         if outcome is Outcome.REFUSED:
             self.loops.remember_refusal(item.identify())
-        if outcome is Outcome.UNASKED:
-            self._listen(Notice(_WOULD_ALLOW.format(item.call.name)))
         circling = self._rule(item) if item.identity is None else None
         return circling or Output.reply(outcome, error.message)
 
@@ -267,7 +267,3 @@ _CUT = (
 )
 _EDITED = "the user changed the arguments before it ran, to: {}"
 _HOOK_DENIED = "Nothing was run: a hook denied this call of `{}`. It said: {}\nDo not send it again unchanged."
-_WOULD_ALLOW = (
-    "`{0}` was refused: it needs consent, and nobody can be asked. "
-    "To allow it: --allow {0}, or `permissions: {{allow: [{0}]}}` in the agent file; --yolo allows everything."
-)

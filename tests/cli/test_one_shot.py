@@ -45,6 +45,28 @@ def test_without_consent_nothing_runs_and_stderr_says_what_would_allow_it(place:
         assert place.log() == []
 
 
+def test_what_only_a_person_can_allow_is_not_said_to_be_allowed_by_a_flag(place: Place) -> None:
+    """Writing mm's own agent file is asked about whatever the rules say; so is what a hook wants asked."""
+    place.write("hook", '#!/bin/sh\necho \'{"permissionDecision":"ask"}\'\n', 0o755)
+    hooks = {"preToolCall": [{"matcher": "act", "command": ["./hook"]}]}
+    calls = [call("write_file", path="agent.yaml", content="x"), call("act", what="x")]
+    for one in calls:
+        agent_with_tool(place, one, "end", builtins=["write_file"], yolo=True, hooks=hooks)
+        ran = place.mm("-a", "agent.yaml", "-p", "x", "--allow", "act", "--allow", "write_file")
+        assert ran.code == 4
+        assert "Only a person at a terminal can allow that" in ran.err
+        assert "--allow" not in ran.err and "--yolo" not in ran.err
+    assert place.log() == []
+
+
+def test_an_ask_rule_is_answered_by_the_flag_that_is_named_and_not_by_yolo(place: Place) -> None:
+    agent_with_tool(place, call("act", what="x"), "end", permissions={"ask": ["act"]})
+    ran = place.mm("-a", "agent.yaml", "-p", "x", "-y")
+    assert ran.code == 4 and "To allow it: --allow act; --yolo does not." in ran.err
+    assert place.mm("-a", "agent.yaml", "-p", "x", "--allow", "act").code == 0
+    assert place.log() == ["act x"]
+
+
 @pytest.mark.parametrize("flag", [["--allow", "act"], ["--yolo"], ["-y"]])
 def test_the_flags_that_are_named_allow_it(place: Place, flag: list[str]) -> None:
     agent_with_tool(place, call("act", what="x"), "Done.")
