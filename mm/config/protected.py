@@ -2,49 +2,37 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from mm import folders
+from mm.config.lookups import lookups
 from mm.config.reader import Reader
-from mm.config.schema import Config, Hook, Literal, Template, ToolEntry, WasmTool
+from mm.config.schema import Config
+from mm.config.started import started
 from mm.config.wasm_entry import WrittenGrant, is_inside
 
-_INTERPRETERS = frozenset(
-    {
-        "python",
-        "sh",
-        "bash",
-        "dash",
-        "zsh",
-        "fish",
-        "node",
-        "deno",
-        "bun",
-        "ruby",
-        "perl",
-        "php",
-        "lua",
-        "Rscript",
-        "env",
-    }
-)
+_HINT = "Grant a folder of its own for data, and keep programs elsewhere."
+_MOST_FILES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class _Trusted:
-    """A file or folder, resolved. `closed` is the folder in which nothing may be granted for writing."""
+    """A file or folder: every name on the way to it. In `closed`, nothing may be granted for writing."""
 
     what: str
-    path: Path
+    steps: tuple[Path, ...]
     closed: Path | None
+
+    def is_reached_by(self, folder: Path) -> bool:
+        """Whether it, or a name on the way to it, lies in `folder`."""
+        return self.steps[-1] == folder or any(folder in step.parents for step in self.steps)
 
 
 def check_write_grants(reader: Reader, config: Config, grants: Iterable[WrittenGrant]) -> None:
-    """Report each write grant that contains a trusted file, or lies inside a folder that holds such files.
+    """Report each write grant that contains what is trusted, or lies inside a folder that holds such files.
 
     The agent file's own folder may hold both a program and a granted folder, so it (and what is above it) closes
     nothing by itself.
@@ -53,63 +41,75 @@ def check_write_grants(reader: Reader, config: Config, grants: Iterable[WrittenG
     if not written:
         return
     trusted = [*_trusted(config)]
+    linked = _hard_linked(trusted)
     for one in written:
-        hint = "Grant a folder of its own for data."
-        for item in trusted:
-            if is_inside(item.path, one.resolved):
-                reader.problem(one.node, f"`write: {one.node.text}` contains {item.what}", hint)
-                break
-            if item.closed is not None and is_inside(one.resolved, item.closed):
-                reader.problem(one.node, f"`write: {one.node.text}` lies in the folder of {item.what}", hint)
-                break
+        reached = _reached(one, trusted) or _linked_in(one.resolved, linked)
+        if reached:
+            reader.problem(one.node, f"`write: {one.node.text}` {reached}", _HINT)
+
+
+def _reached(one: WrittenGrant, trusted: Iterable[_Trusted]) -> str:
+    for item in trusted:
+        if item.is_reached_by(one.resolved):
+            return f"contains {item.what}"
+        if item.closed is not None and is_inside(one.resolved, item.closed):
+            return f"lies in the folder of {item.what}"
+    return ""
 
 
 def _trusted(config: Config) -> Iterator[_Trusted]:
     home = Path(os.path.realpath(config.folder))
     if config.file is not None:
-        yield _Trusted("the agent file", Path(os.path.realpath(config.file)), None)
+        yield _Trusted("the agent file", lookups(config.file), None)
     for folder in folders.own_folders():
-        path = Path(os.path.realpath(folder))
-        yield _Trusted("a folder of mm's own", path, path)
+        yield _Trusted("a folder of mm's own", lookups(folder), Path(os.path.realpath(folder)))
     for skills in config.skills:
         path = Path(os.path.realpath(skills))
-        yield _Trusted("skills", path, path if path != home else None)
-    for what, file in _files(config):
-        for path in {Path(os.path.realpath(file)), file.absolute()}:
-            folder = path.parent
-            yield _Trusted(what, path, None if is_inside(home, folder) else folder)
+        yield _Trusted("skills", lookups(skills), path if path != home else None)
+    for one in started(config, _here(config)):
+        steps = lookups(one.path)
+        yield _Trusted(one.what, steps, None)
+        for folder in {steps[-1].parent, one.path.absolute().parent} if one.sure else ():
+            if not is_inside(home, folder):
+                yield _Trusted(one.what, steps, folder)
 
 
-def _files(config: Config) -> Iterator[tuple[str, Path]]:
-    for entry in config.tools:
-        yield from _of_entry(config, entry)
-    for hook in config.hooks:
-        yield from _of_hook(config, hook)
+def _here(config: Config) -> Path:
+    try:
+        return Path.cwd()
+    except OSError:  # it is gone: nothing can be named from there
+        return config.folder
 
 
-def _of_entry(config: Config, entry: ToolEntry) -> Iterator[tuple[str, Path]]:
-    if isinstance(entry.run, WasmTool):
-        yield f"the module of `{entry.name}`", entry.run.module
-        return
-    if "/" in entry.run.program:
-        yield f"the program of `{entry.name}`", Path(entry.run.program)
-    if Path(entry.run.program).name.rstrip("0123456789.") in _INTERPRETERS:
-        for argument in entry.run.arguments:
-            literal = argument.pieces[0] if isinstance(argument, Template) and len(argument.pieces) == 1 else None
-            if isinstance(literal, Literal):
-                yield from ((f"the script of `{entry.name}`", path) for path in _named_files(config, literal.text))
+def _hard_linked(trusted: Iterable[_Trusted]) -> dict[tuple[int, int], str]:
+    """The trusted files that have a second name somewhere."""
+    found = {}
+    for item in trusted:
+        status = _status(item.steps[-1])
+        if status is not None and not os.path.isdir(item.steps[-1]) and status.st_nlink > 1:  # noqa: PTH112
+            found[status.st_dev, status.st_ino] = item.what
+    return found
 
 
-def _of_hook(config: Config, hook: Hook) -> Iterator[tuple[str, Path]]:
-    if "/" in hook.command[0]:
-        yield "the program of a hook", Path(hook.command[0])
-    for text in hook.command[1:]:
-        yield from (("a file that a hook runs", path) for path in _named_files(config, text))
+def _linked_in(folder: Path, linked: dict[tuple[int, int], str]) -> str:
+    """Whether a granted folder holds a second name of a trusted file. Looked for only if there is one somewhere."""
+    if not linked:
+        return ""
+    count = 0
+    for top, _, names in os.walk(folder):
+        for name in names:
+            count += 1
+            status = _status(Path(top, name))
+            what = linked.get((status.st_dev, status.st_ino)) if status else None
+            if what:
+                return f"contains {what}, under the name `{Path(top, name).relative_to(folder)}` (a hard link)"
+            if count > _MOST_FILES:
+                return f"holds too many files to be searched for hard links to {next(iter(linked.values()))}"
+    return ""
 
 
-def _named_files(config: Config, text: str) -> Iterator[Path]:
-    """The files that an argument names, wherever a relative path may start."""
-    for start in (config.folder, Path.cwd()):
-        with contextlib.suppress(OSError, ValueError):
-            if (start / text).is_file():
-                yield start / text
+def _status(path: Path) -> os.stat_result | None:
+    try:
+        return path.lstat()
+    except (OSError, ValueError):
+        return None

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import difflib
 import os
-import shutil
 import stat
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from mm import folders
-from mm.config.schema import CommandTool, Config, Literal, Template, WasmTool
+from mm.config.schema import Config
+from mm.config.started import started
 from mm.errors import ToolError
 from mm.tools.open_files import kind_of
 from mm.tools.spec import Need
@@ -24,8 +24,6 @@ AGENT_FILE = "agent.yaml"
 AGENT_FOLDER = ".mm"
 _PATH_MAX = 4096  # bytes, of Linux; the system's own limit is met later where it is lower
 _KERNEL = (Path("/proc"), Path("/sys"), Path("/dev"))  # processes' environments and memory, devices
-_SHELLS = ("sh", "bash", "dash", "zsh", "fish")
-_INTERPRETERS = frozenset({*_SHELLS, "python", "uv", "node", "deno", "bun", "ruby", "perl", "php", "lua"})
 
 
 class Places:
@@ -168,41 +166,15 @@ class Places:
 
 
 def protected_by(config: Config, cwd: Path) -> tuple[Path, ...]:
-    """What an agent file makes mm trust: itself, modules, hooks, declared programs, skills, and mm's own folders."""
-    starts = (config.folder, cwd)
+    """What an agent file makes mm trust: itself, all that it starts, skills, and mm's own folders.
+
+    A file that is not there yet counts, since making it decides what runs. Folders that a program is given do not.
+    """
     found = [folders.config_folder(), folders.data_folder(), folders.cache_folder(), *config.skills]
     if config.file is not None:
         found.append(config.file)
-    for hook in config.hooks:
-        found += _files_of(hook.command, starts)
-    for entry in config.tools:
-        if isinstance(entry.run, WasmTool):
-            found.append(entry.run.module)
-        else:
-            found += _programs(entry.run, starts)
-    return tuple(found)
-
-
-def _programs(tool: CommandTool, starts: Sequence[Path]) -> list[Path]:
-    """The program, and the script that an interpreter is given. Plain data files of a command are not programs."""
-    texts = [text for entry in tool.arguments if (text := _literal(entry))]
-    interprets = Path(tool.program).name.rstrip("0123456789.") in _INTERPRETERS
-    return _files_of([tool.program, *(texts if interprets else ())], starts)
-
-
-def _literal(entry: object) -> str:
-    if not isinstance(entry, Template) or not all(isinstance(piece, Literal) for piece in entry.pieces):
-        return ""
-    return "".join(piece.text for piece in entry.pieces if isinstance(piece, Literal))
-
-
-def _files_of(command: Sequence[str], starts: Sequence[Path]) -> list[Path]:
-    """The program of an argv and the files that its other entries name, wherever a relative path may start."""
-    program, *rest = command
-    located = program if "/" in program else shutil.which(program)
-    named = [start / text for text in rest for start in starts]
-    found = [path for path in named if stat.S_ISREG(_mode_or_none(path) or 0)]
-    return [*found, Path(located)] if located else found
+    named = [one.path for one in started(config, cwd)]
+    return (*found, *(path for path in dict.fromkeys(named) if not stat.S_ISDIR(_mode_or_none(path) or 0)))
 
 
 def _mode_or_none(path: Path) -> int | None:

@@ -128,7 +128,7 @@ def test_tools_may_share_a_folder_that_none_can_replace(tmp_path: Path, one: str
         ("skills", "contains skills"),
         ("skills/one", "lies in the folder of skills"),
         ("own/data/x", "lies in the folder of a folder of mm's own"),
-        ("python", "contains the script of `third`"),
+        ("python", "contains what `third` runs"),
     ],
 )
 def test_a_module_may_not_write_where_the_agent_keeps_what_it_trusts(tmp_path: Path, grant: str, message: str) -> None:
@@ -150,6 +150,98 @@ def test_a_module_may_not_write_where_the_agent_keeps_what_it_trusts(tmp_path: P
     )
     assert len(found) == 1
     assert message in found[0]
+
+
+STARTS = [
+    ("hook", "[python3, data/guard.py]", "a file that a hook runs"),
+    ("hook", "[sh, -c, 'python3 data/guard.py']", "a file that a hook runs"),
+    ("hook", "[./check.sh, data/rules.txt]", "a file that a hook runs"),
+    ("hook", "[./data/guard.py]", "the program of a hook"),
+    ("hook", "[./link/guard.py]", "the program of a hook"),
+    ("tool", "[python3, data/x.py]", "what `other` runs"),
+    ("tool", "[python3, ./data/../data/x.py]", "what `other` runs"),
+    ("tool", "[python3, data]", "what `other` runs"),
+    ("tool", "[nice, python3, data/x.py]", "what `other` runs"),
+    ("tool", "[unknown, data/x.py]", "what `other` may run"),
+    ("tool", "[make, -f, data/x]", "what `other` runs"),
+    ("tool", "[make, -fdata/x]", "what `other` runs"),
+    ("tool", "[make, '--file=data/x']", "what `other` runs"),
+    ("tool", "[awk, -f, data/x.awk]", "what `other` runs"),
+    ("tool", "[sh, -c, 'cd data && ./x']", "what `other` runs"),
+    ("tool", "[sh, -c, '. ./data/env; date']", "what `other` runs"),
+    ("tool", "[python3, -c, \"exec(open('data/x.py').read())\"]", "what `other` runs"),
+    ("tool", "[curl, '@data/x']", "what `other` may run"),
+    ("tool", "[.venv/bin/python3, data/x.py]", "what `other` runs"),
+    ("tool", "[find, ., -exec, data/x, ';']", "what `other` may run"),
+    ("tool", "[rg, --pre, data/x]", "what `other` may run"),
+    ("tool", "[data/x, --all]", "the program of `other`"),
+    ("tool", "[python3, -m, x]\n    env: {PYTHONPATH: 'lib:data'}", "`PYTHONPATH` of `other`"),
+    ("tool", "[make]\n    cwd: data", "the working folder of `other`"),
+    ("tool", "[python3, x.py]\n    cwd: data", "what `other` runs"),
+    ("server", "{command: python3, args: [data/x.py]}", "what the MCP server `s` may run"),
+    ("server", "{command: ./data/x.py}", "the program of the MCP server `s`"),
+    ("server", "{command: uvx, args: [--from, ./data, x]}", "what the MCP server `s` may run"),
+    ("server", "{command: npx, args: [./data]}", "what the MCP server `s` may run"),
+    ("server", "{command: npx, args: [-y, server, ./data/x.js]}", "what the MCP server `s` may run"),
+    ("server", "{command: node, args: [server.js], cwd: data}", "what the MCP server `s` may run"),
+]
+
+DATA = [
+    ("tool", "[wc, -l, data/notes.txt]"),
+    ("tool", "[rg, -n, x, data]"),
+    ("tool", "[find, data, -name, '*.md']"),
+    ("tool", "[./count.sh, data/notes.txt]"),
+    ("tool", "[./count.sh]\n    env: {NOTES: data}"),
+    ("tool", "[python3, x.py, database/x, -d, other]"),
+    ("server", "{command: npx, args: [-y, '@scope/server', ./data]}"),
+    ("server", "{command: uvx, args: [server, --repository, ./data, --db, data/notes.db]}"),
+    ("server", "{url: 'https://x.example/data/x.py'}"),
+]
+
+
+def _starting(kind: str, text: str) -> str:
+    tools = "tools:\n  - {name: it, wasm: modules/x.wasm, write: [data]}\n"
+    match kind:
+        case "hook":
+            return f"hooks:\n  preToolCall:\n  - command: {text}\n{tools}"
+        case "server":
+            return f"mcpServers:\n  s: {text}\n{tools}"
+    return f"{tools}  - name: other\n    command: {text}\n"
+
+
+@pytest.mark.parametrize("there", [False, True])
+@pytest.mark.parametrize(("kind", "text", "what"), STARTS)
+def test_a_module_may_not_write_what_mm_starts(tmp_path: Path, kind: str, text: str, what: str, there: bool) -> None:
+    (tmp_path / "link").unlink()
+    (tmp_path / "link").symlink_to("data")
+    for name in ("guard.py", "x.py", "x", "x.js", "x.awk", "env", "rules.txt") if there else ():
+        (tmp_path / "data" / name).touch()
+    (found,) = wrong(tmp_path, _starting(kind, text))
+    assert f"`write: data` contains {what} | Grant a folder of its own for data" in found
+
+
+@pytest.mark.parametrize(("kind", "text"), DATA)
+def test_a_module_may_write_what_is_plainly_data(tmp_path: Path, kind: str, text: str) -> None:
+    (tmp_path / "data/notes.txt").touch()
+    assert read(tmp_path, _starting(kind, text)).tools
+
+
+def test_a_module_may_not_write_where_another_name_of_a_program_lies(tmp_path: Path) -> None:
+    (tmp_path / "modules/x.wasm").write_bytes(b"x")
+    (tmp_path / "data/deep").mkdir()
+    (tmp_path / "data/deep/y").hardlink_to(tmp_path / "modules/x.wasm")
+    (found,) = wrong(tmp_path, "tools:\n  - {name: it, wasm: modules/x.wasm, write: [data]}\n")
+    assert "`write: data` contains the module of `it`, under the name `deep/y` (a hard link)" in found
+    (tmp_path / "data/deep/y").rename(tmp_path / "y")
+    assert read(tmp_path, "tools:\n  - {name: it, wasm: modules/x.wasm, write: [data]}\n").tools
+
+
+def test_a_module_may_not_write_where_the_way_to_a_program_leads_through(tmp_path: Path) -> None:
+    (tmp_path / "x.sh").touch()
+    (tmp_path / "data/run").symlink_to("../x.sh")
+    (tmp_path / "run").symlink_to("data/run")
+    (found,) = wrong(tmp_path, _starting("tool", "[./run]"))
+    assert "`write: data` contains the program of `other`" in found
 
 
 def test_a_module_may_write_beside_the_agent_file(tmp_path: Path) -> None:

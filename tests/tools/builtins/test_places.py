@@ -8,7 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from mm.config.schema import CommandTool, Config, Hook, HookEvent, Literal, Place, Slot, Template, ToolEntry, WasmTool
+from mm.config.schema import (
+    CommandTool,
+    Config,
+    Hook,
+    HookEvent,
+    Literal,
+    McpServer,
+    Place,
+    Slot,
+    Template,
+    ToolEntry,
+    WasmTool,
+)
 from mm.errors import ToolError
 from mm.schemas.schema import Schema
 from mm.tools.places import Places, protected_by
@@ -222,6 +234,25 @@ def test_all_that_an_agent_file_trusts_is_protected(work: Path, monkeypatch: pyt
     assert places.changing(places.target("skills/new/SKILL.md")) is Need.ALWAYS
     assert places.changing(places.target(str(work.parent / "home/data/memory/x.md"))) is Need.ALWAYS
     assert places.changing(places.target("src/guard.py")) is Need.ASK
+
+
+def test_what_an_mcp_server_and_a_starter_may_run_is_protected_also_before_it_is_there(work: Path) -> None:
+    place = Place(work / "my-agent.yaml", 1, 1)
+    start = CommandTool("nice", tuple(Template((Literal(text),)) for text in ("python3", "later.py", "src")))
+    config = Config(
+        file=None,
+        folder=work,
+        mcp_servers=(
+            McpServer("s", place, ("python3", "server.py")),
+            McpServer("p", place, ("npx", "pkg", "notes.db")),
+        ),
+        tools=(ToolEntry("build", "", Schema({}), start, place),),
+    )
+    (work / "server.py").touch()
+    places = Places(work, protected=protected_by(config, work))
+    names = ("server.py", "later.py", "src/other.py", "notes.db", "python3")
+    asked = {name for name in names if places.changing(places.target(name)) is Need.ALWAYS}
+    assert asked == {"server.py", "later.py"}
 
 
 def test_in_the_root_folder_what_the_kernel_makes_up_is_still_asked_about() -> None:
