@@ -26,7 +26,12 @@ class _Slot:
 
     @property
     def complete(self) -> bool:
-        return self.whole or _is_object(self.arguments)
+        return self.whole or (self._ends_like_one and _is_object(self.arguments))
+
+    @property
+    def _ends_like_one(self) -> bool:
+        last = next((piece for piece in reversed(self.pieces) if not piece.isspace()), "")
+        return last.rstrip().endswith("}")
 
 
 @dataclass(frozen=True, slots=True)

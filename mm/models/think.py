@@ -12,10 +12,18 @@ class ThinkSplitter:
     """Splits text as it comes, however its pieces are cut. `text` and `reasoning` hold all that was given out."""
 
     def __init__(self) -> None:
-        self.text = ""
-        self.reasoning = ""
+        self._text: list[str] = []
+        self._reasoning: list[str] = []
         self._held = ""
         self._step = self._at_start
+
+    @property
+    def text(self) -> str:
+        return "".join(self._text)
+
+    @property
+    def reasoning(self) -> str:
+        return "".join(self._reasoning)
 
     def feed(self, piece: str) -> list[Delta]:
         self._held += piece
@@ -33,8 +41,8 @@ class ThinkSplitter:
         before, tag, after = self.text.partition(_CLOSE)
         own_line = before.endswith("\n") and after[:1] in ("", "\n", "\r")
         if tag and own_line and _OPEN not in before:
-            self.reasoning += before.strip()
-            self.text = after.lstrip()
+            self._reasoning.append(before.strip())
+            self._text = [after.lstrip()]
 
     def _advance(self) -> list[Delta]:
         given: list[Delta] = []
@@ -51,7 +59,7 @@ class ThinkSplitter:
             self._held = start[len(_OPEN) :].lstrip("\n")
             self._step = self._in_reasoning
         elif not _OPEN.startswith(start):
-            self._held = start if self.reasoning else self._held
+            self._held = start if self._reasoning else self._held
             self._step = self._in_text
         return []
 
@@ -73,9 +81,9 @@ class ThinkSplitter:
         if not piece:
             return []
         if reasoning:
-            self.reasoning += piece
+            self._reasoning.append(piece)
         else:
-            self.text += piece
+            self._text.append(piece)
         return [Delta(piece, reasoning)]
 
 

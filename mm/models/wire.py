@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from mm.messages import JSON, Finish, Reply, Usage
 from mm.models.calls import CallCollector, join_halves
 from mm.models.model import Delta
-from mm.models.sse import EventReader
+from mm.models.sse import MAX_LINE, EventReader, LineTooLongError
 from mm.models.think import ThinkSplitter
 
 _CUT = frozenset({"length", "max_tokens", "model_length", "max_length"})
@@ -40,7 +40,7 @@ class ReplyReader:
         self._events = EventReader()
         self._calls = CallCollector(names)
         self._content = ThinkSplitter()
-        self._reasoning = ""
+        self._reasoning: list[str] = []
         self._halves = {"content": "", "reasoning": ""}
         self._finish = ""
         self._whole = False  # a whole completion came instead of a stream
@@ -58,11 +58,11 @@ class ReplyReader:
 
     def feed(self, data: bytes) -> list[Delta]:
         """Raises WireError when the server reports an error in its answer."""
-        return [delta for value in self._events.feed(data) for delta in self._take(value)]
+        return [delta for value in self._values(lambda: self._events.feed(data)) for delta in self._take(value)]
 
     def end(self) -> tuple[list[Delta], Reply]:
         """The last pieces, and the reply. Raises DeadStreamError if the answer is not whole."""
-        deltas = [delta for value in self._events.end() for delta in self._take(value)]
+        deltas = [delta for value in self._values(self._events.end) for delta in self._take(value)]
         if self._events.damaged or not (self._finish or self._whole or self._events.done):
             raise self._incomplete()
         deltas += self._content.feed(_heal(self._halves["content"])) + self._content.end()
@@ -70,13 +70,21 @@ class ReplyReader:
         self._content.settle()
         reply = Reply(
             text=self._content.text,
-            reasoning=self._reasoning + self._content.reasoning,
+            reasoning="".join(self._reasoning) + self._content.reasoning,
             calls=self._calls.calls(),
             finish=Finish.LENGTH if self._finish in _CUT else Finish.DONE,
             usage=self._usage,
         )
         self._refuse_empty(reply)
         return deltas, reply
+
+    def _values(self, read: Callable[[], list[JSON]]) -> list[JSON]:
+        try:
+            return read()
+        except LineTooLongError:
+            size = MAX_LINE // 1024**2
+            message = f"The server sent over {size} MiB without an end of line, which is no answer of a model."
+            raise WireError(message, partial=self.partial) from None
 
     def _incomplete(self) -> WireError:
         stray = self._events.stray
@@ -134,7 +142,7 @@ class ReplyReader:
 
     def _take_reasoning(self, piece: str, *, last: bool = False) -> list[Delta]:
         piece = piece if last else self._pair("reasoning", piece)
-        self._reasoning += piece
+        self._reasoning.append(piece)
         return [Delta(piece, reasoning=True)] if piece else []
 
     def _pair(self, kind: str, piece: str) -> str:

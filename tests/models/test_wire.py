@@ -1,11 +1,13 @@
 """What comes over the wire, and the one reading that each of its many forms has."""
 
 import json
+import time
 
 import pytest
 
 from mm.messages import Finish, Reply, ToolCall, Usage
 from mm.models.model import Delta
+from mm.models.sse import EventReader
 from mm.models.wire import DeadStreamError, ReplyReader, WireError
 
 DONE = b"data: [DONE]\n\n"
@@ -359,3 +361,50 @@ def test_a_content_filter_is_told():
 
 def test_absurd_nesting_is_an_error_and_no_crash():
     fail(b"data: " + b"[" * 100_000 + b"\n\n")
+
+
+CUT = {
+    "one line of events": b"data: " + b"x" * 4_000_000,
+    "a plain body": b'{"a": "' + b"x" * 4_000_000,
+    "many lines of one event": b"data: {\ndata: x}\n" * 100_000,
+    "only blanks": b"\n" * 1_000_000,
+}
+
+
+@pytest.mark.parametrize("body", CUT.values(), ids=CUT.keys())
+def test_a_long_answer_in_small_pieces_costs_linear_time(body: bytes):
+    reader = EventReader()
+    start = time.process_time()
+    for place in range(0, len(body), 1_000):
+        reader.feed(body[place : place + 1_000])
+    reader.end()
+    assert time.process_time() - start < 4
+
+
+def test_many_deltas_with_reasoning_and_repeated_names_cost_linear_time():
+    start = time.process_time()
+    reader = ReplyReader(("f",))
+    argument = "word " * 20
+    reader.feed(tools(piece(0, "1", "f", '{"a": "')))
+    for _ in range(4_000):
+        reader.feed(chunk({"content": argument}) + chunk({"reasoning_content": argument}))
+        reader.feed(tools(piece(0, "1", "f", argument)))
+    reader.feed(tools(piece(0, "1", "f", '"}')) + chunk({}, "stop") + DONE)
+    _, reply = reader.end()
+    assert reply.text == argument * 4_000
+    assert json.loads(reply.calls[0].arguments) == {"a": argument * 4_000}
+    assert time.process_time() - start < 4
+
+
+def test_a_line_without_an_end_is_refused_in_words(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("mm.models.sse.MAX_LINE", 1_000)
+    for body in (b"data: " + b"x" * 2_000, b'{"a": "' + b"x" * 2_000):
+        assert "without an end of line" in fail(chunk({"content": "x"}) if body[:1] == b"d" else b"", body).message
+
+
+def test_line_ends_that_are_cut_between_chunks_end_one_line():
+    body = b'data: {"a":\r\ndata: 1}\r\n\r\n: comment\rdata: [2]\r'
+    for size in range(1, 9):
+        reader = EventReader()
+        values = [value for at in range(0, len(body), size) for value in reader.feed(body[at : at + size])]
+        assert values + reader.end() == [{"a": 1}, [2]]
