@@ -74,6 +74,18 @@ def started(config: Config, cwd: Path) -> Iterator[Started]:
             yield from _of_server(config, cwd, server)
 
 
+def code_files(tool: CommandTool, cwd: Path) -> tuple[Path, ...]:
+    """The files that are there and that the program may run, by the author's own words; `cwd` is where it runs.
+
+    Not the program itself, and not what a program of the author's own is given: that is its data.
+    """
+    texts = list(_literals(tool))
+    name = _plain_name(tool.program)
+    if _only_reads(name, texts) or ("/" in tool.program and name not in _STARTERS):
+        return ()
+    return tuple(dict.fromkeys(path for path in _named(tool.program, texts, (cwd,)) if _is_file(path)))
+
+
 def _of_command(config: Config, cwd: Path, name: str, tool: CommandTool) -> Iterator[Started]:
     what = f"the program of `{name}`"
     starts = (config.folder, tool.cwd or cwd)
@@ -129,9 +141,13 @@ def _variables(what: str, env: Mapping[str, str], starts: Iterable[Path]) -> Ite
 def _takes_data(config: Config, program: str, texts: Iterable[str]) -> bool:
     name = _plain_name(program)
     if name in _READERS:
-        return not any(_RUNNING_OPTION.match(text) for text in texts)
+        return _only_reads(name, texts)
     own = "/" in program and Path(program).resolve().is_relative_to(config.folder.resolve())
     return own and name not in _STARTERS
+
+
+def _only_reads(name: str, texts: Iterable[str]) -> bool:
+    return name in _READERS and not any(_RUNNING_OPTION.match(text) for text in texts)
 
 
 def _plain_name(program: str) -> str:

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from mm.config.schema import CommandTool
+from mm.config.started import code_files
 from mm.errors import ToolError
 from mm.messages import Outcome
 from mm.tools.argv import describe_templates, render_argv, render_stdin
 from mm.tools.environment import show_variables
 from mm.tools.process import Program, as_output, check_program, run_program
-from mm.tools.spec import ApprovedCall, Arguments, Look, Output, Plan, Run, Shown, Tool
+from mm.tools.spec import ApprovedCall, Arguments, Look, Output, Plan, Run, Shown, Tool, digest_of
 
 
 @dataclass(frozen=True, slots=True)
 class CommandRun:
-    """What was approved: the program and all that it is given, and the digest of its file if the author named one."""
+    """What was approved: the program and all that it is given, and digests of the author's own files that it runs."""
 
     program: Program
-    file_digest: str
+    file_digest: str  # of the program, if it was written with a slash
+    scripts_digest: str
 
 
 class CommandExecutor:
@@ -48,15 +49,20 @@ class CommandExecutor:
         check_program(program)
         if not program.cwd.is_dir():
             raise ToolError(f"The working directory of `{tool.name}`, `{program.cwd}`, is not there. Tell the user.")
-        what = CommandRun(program, _digest_if_named(spec))
-        return Plan(what=what, shown=self._show(spec, program), definition=_define(spec, what))
+        what = CommandRun(program, *_digests(spec, program.cwd))
+        parts = _parts(spec, what)
+        return Plan(what=what, shown=self._show(spec, program), definition=digest_of(parts), parts=parts)
 
     def run(self, call: ApprovedCall, run: Run) -> Output:
         what = call.plan.what
         assert isinstance(what, CommandRun)
         try:
-            if _digest_if_named(_command(call.tool)) != what.file_digest:
-                raise ToolError(f"`{what.program.name}` changed after it was approved and did not run. Call it again.")
+            digests = _digests(_command(call.tool), what.program.cwd)
+            if digests != (what.file_digest, what.scripts_digest):
+                changed = "" if digests[0] != what.file_digest else "A file that is run by "
+                raise ToolError(
+                    f"{changed}`{what.program.name}` changed after it was approved and did not run. Call it again."
+                )
             finished = run_program(what.program, stop=run.stop, spill=run.spill, watch=run.watch)
         except ToolError as error:
             return Output.reply(Outcome.FAILED, error.message)
@@ -96,25 +102,35 @@ def _command(tool: Tool) -> CommandTool:
     return tool.spec
 
 
-def _define(spec: CommandTool, what: CommandRun) -> str:
-    """The digest that an "always" is bound to."""
-    definition = {
-        "program": what.program.file,
-        "file": what.file_digest,
-        "arguments": describe_templates(spec.arguments),
-        "stdin": "json" if spec.stdin_json else describe_templates([spec.stdin] if spec.stdin else []),
-        "env": dict(spec.env),
-        "cwd": str(spec.cwd) if spec.cwd else "",
-        "allow_dash": sorted(spec.allow_dash),
+def _parts(spec: CommandTool, what: CommandRun) -> dict[str, str]:
+    """What an "always" is bound to, each part under its name."""
+    return {
+        "its program": digest_of(what.program.file),
+        "the file of its program": what.file_digest,
+        "a file that its program is given to run": what.scripts_digest,
+        "its arguments": digest_of(describe_templates(spec.arguments)),
+        "its stdin": digest_of("json" if spec.stdin_json else describe_templates([spec.stdin] if spec.stdin else [])),
+        "its environment": digest_of(dict(spec.env)),
+        "its folder": digest_of(str(spec.cwd) if spec.cwd else ""),
+        "which values may begin with `-`": digest_of(sorted(spec.allow_dash)),
     }
-    return hashlib.sha256(json.dumps(definition, sort_keys=True).encode()).hexdigest()
 
 
-def _digest_if_named(spec: CommandTool) -> str:
-    """The digest of the program's file if it was written with a slash: such a file is the author's own."""
-    if "/" not in spec.program:
-        return ""
-    path = Path(spec.program)
+def _digests(spec: CommandTool, cwd: Path) -> tuple[str, str]:
+    """Of the program's file, if it was written with a slash (it is the author's own then), and of what it may run."""
+    scripts = [_script(path) for path in code_files(spec, cwd)]
+    return _digest_of_file(Path(spec.program)) if "/" in spec.program else "", digest_of(scripts) if scripts else ""
+
+
+def _script(path: Path) -> list[str]:
+    """A script and its digest. One that only the program may read, as behind `sudo`, is known by its path alone."""
+    try:
+        return [str(path), _digest_of_file(path)]
+    except ToolError:
+        return [str(path)]
+
+
+def _digest_of_file(path: Path) -> str:
     try:
         status = path.stat()
         return _digest(path, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)

@@ -7,6 +7,7 @@ exactly what would run) and `ApprovedCall` (may run). Only `mm.dispatch.consent`
 from __future__ import annotations
 
 import hashlib
+import json
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -78,13 +79,20 @@ class Plan:
     """Exactly what would run: shown to the person, then run unchanged.
 
     `what` is the kind's own record. `definition` is the digest that an "always" is bound to: of the tool's
-    definition (argv, env, cwd, module bytes, grants), for `bash` also of this exact command.
+    definition (argv, env, cwd, module bytes, grants), for `bash` also of this exact command. `parts` are the digests
+    of its parts, under the names that a person is told when one of them changed ("its arguments").
     """
 
     what: object
     shown: tuple[Shown, ...]
     definition: str
     need: Need = Need.ASK
+    parts: Mapping[str, str] = field(default_factory=dict)
+
+
+def digest_of(value: JSON) -> str:
+    """The same for the same JSON, in hexadecimal."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -310,3 +310,46 @@ def test_a_program_that_changed_after_consent_does_not_run(tmp_path: Path) -> No
     output = executor().run(ApprovedCall("1", one, {}, plan), Run(threading.Event(), tmp_path))
     assert output.outcome is Outcome.FAILED
     assert b"changed after it was approved" in output.stdout.head
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("{python}", "./s.py"),
+        ("{python}", "s.py", "{{v}}"),
+        ("nice", "{python}", "./s.py"),
+        ("sh", "-c", "{python} ./s.py; true"),
+        ("{python}", "-X", "dev", "./s.py"),
+    ],
+)
+def test_an_always_and_a_consent_cover_the_script_that_an_interpreter_is_given(
+    tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    script = tmp_path / "s.py"
+    script.write_text("print(1)\n")
+    program, *parts = (part.replace("{python}", sys.executable) for part in command)
+    one = tool(*parts, program=program)
+    runner = executor(tmp_path)
+    first = runner.plan(one, {"v": "x"})
+    assert run(one, tmp_path, runner, v="x").stdout.head == b"1\n"
+    script.write_text("print(2)\n")
+    again = runner.plan(one, {"v": "x"})
+    assert again.definition != first.definition
+    assert {name for name, part in again.parts.items() if part != first.parts[name]} == {
+        "a file that its program is given to run"
+    }
+    output = runner.run(ApprovedCall("1", one, {}, first), Run(threading.Event(), tmp_path))
+    assert output.outcome is Outcome.FAILED
+    assert b"changed after it was approved and did not run" in output.stdout.head
+
+
+@pytest.mark.parametrize("command", [("wc", "./data.txt"), ("./own.sh", "./data.txt"), ("cat", "data.txt")])
+def test_an_always_does_not_depend_on_data(tmp_path: Path, command: tuple[str, ...]) -> None:
+    (tmp_path / "own.sh").write_text("#!/bin/sh\n")
+    (tmp_path / "own.sh").chmod(0o755)
+    program, *parts = command
+    one = tool(*parts, program=str(tmp_path / program) if "/" in program else program)
+    (tmp_path / "data.txt").write_text("one")
+    first = executor(tmp_path).plan(one, {}).definition
+    (tmp_path / "data.txt").write_text("other")
+    assert executor(tmp_path).plan(one, {}).definition == first
