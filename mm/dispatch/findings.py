@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from mm.dispatch.convert import Conversion
-from mm.dispatch.notes import brief, path_text
+from mm.dispatch.notes import MAX_NAME, brief, path_text
 from mm.messages import JSON
 from mm.schemas.compiled import ROOT, CompiledSchema
 from mm.schemas.engine import first_error
@@ -33,7 +33,8 @@ class Finding:
 def clash(schema: CompiledSchema, error: NameClashError) -> Finding:
     """Both spellings of one name."""
     path = path_text(schema.names.path((*error.path, error.author)))
-    line = f'`{path}` was sent twice, as "{error.wire}" and as "{error.author}": send "{error.wire}" alone.'
+    author = path_text((error.author,))
+    line = f'`{path}` was sent twice, as "{error.wire}" and as "{author}": send "{error.wire}" alone.'
     return Finding(error.path, line)
 
 
@@ -113,7 +114,7 @@ class _Teller:
 
     def _unexpected(self, path: Tokens, key: str) -> str:
         known = self._known_names(path)
-        near = difflib.get_close_matches(key, known, n=1)
+        near = difflib.get_close_matches(key[:MAX_NAME], known, n=1)
         said = f" Did you mean `{near[0]}`?" if near else ""
         value = self._sent_at((*path, key))
         return f"`{self._key(path, key)}` is not known here (you sent {value}); leave it out.{said}"
@@ -169,9 +170,11 @@ class _Teller:
 def _follow(value: JSON, path: Tokens) -> tuple[bool, JSON]:
     """The value at a path and True, or the nearest value around it and False."""
     for token in path:
-        try:
+        if isinstance(value, dict) and token in value:
+            value = value[str(token)]
+        elif isinstance(value, list) and isinstance(token, int) and token < len(value):
             value = value[token]
-        except (KeyError, IndexError, TypeError):
+        else:
             return False, value
     return True, value
 
@@ -195,7 +198,7 @@ def wanted_words(keyword: str, details: dict[str, Any]) -> str:
         "falseSchema": "is not allowed here: leave it out",
         "not": "must not have this form",
         "propertyNames": "has a key that is not allowed",
-        "pattern": f"must match the pattern {details.get('pattern')}",
+        "pattern": _pattern_words(details.get("pattern")),
         "format": f"must have the format {details.get('format')}",
     }
     if keyword == "type":
@@ -207,6 +210,11 @@ def wanted_words(keyword: str, details: dict[str, Any]) -> str:
     if keyword == "multipleOf":
         return f"must be a multiple of {details['multiple_of']}"
     return simple.get(keyword, f"does not fit (`{keyword}`)")
+
+
+def _pattern_words(pattern: str | None) -> str:
+    """The library names no pattern where the search for it was given up."""
+    return f"must match the pattern {pattern[:200]}" if pattern else "must match its pattern"
 
 
 def _article(name: str) -> str:

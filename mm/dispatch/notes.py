@@ -12,6 +12,8 @@ from mm.schemas.wire_names import WireNames
 
 MAX_NOTES = 5
 MAX_VALUE = 60
+MAX_NAME = 64
+MAX_PATH = 300
 
 
 def notes_of(repairs: Sequence[Repair], names: WireNames) -> tuple[str, ...]:
@@ -31,16 +33,18 @@ def _line(repair: Repair, names: WireNames) -> str:
 
 
 def path_text(path: Iterable[str | int] | Tokens) -> str:
-    """`rows[1].n` for a path; names that would be misread are written as JSON: `rows[1]["a b"]`."""
+    """`rows[1].n` for a path; names that would be misread are written as JSON: `rows[1]["a b"]`. Long ones are cut."""
     text = ""
     for token in path:
         if isinstance(token, int):
             text += f"[{token}]"
-        elif token and all(character.isalnum() or character in "_-$" for character in token):
-            text += f".{token}" if text else token
+            continue
+        name = token if len(token) <= MAX_NAME else token[:MAX_NAME] + "..."
+        if token and all(character.isalnum() or character in "_-$" for character in token[:MAX_NAME]):
+            text += f".{name}" if text else name
         else:
-            text += f"[{to_json(token)}]" if text else token
-    return text
+            text += f"[{to_json(name)}]" if text else name
+    return text if len(text) <= MAX_PATH else text[: MAX_PATH // 2] + "..." + text[-MAX_PATH // 2 :]
 
 
 def brief(value: JSON, limit: int = MAX_VALUE) -> str:

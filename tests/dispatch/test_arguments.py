@@ -223,3 +223,51 @@ def test_a_note_shows_a_number_as_it_was_sent() -> None:
     assert check(tool_of({"properties": {"v": texts}}), parse('{"v": [1.10]}')).notes == ('took v[0]=1.10 as "1.10"',)
     integers = {"type": "array", "items": {"type": "integer"}}
     assert check(tool_of({"properties": {"v": integers}}), parse('{"v": "5"}')).notes == ('took v="5" as [5]',)
+
+
+def test_the_reply_quotes_the_whole_text_that_was_sent() -> None:
+    schema = {"properties": {"v": {"type": "array", "items": {"type": "integer"}}}}
+    assert 'you sent "1,2"' in reply(schema, '{"v": "1,2"}')
+    assert 'you sent "x"' in reply(schema, '{"v": "[1, \\"x\\"]"}')
+
+
+LONG = "k" * 1_000_000
+HUGE: dict[str, tuple[Any, str]] = {
+    "unknown key": ({"properties": {"v": {}}, "additionalProperties": False}, f'{{"{LONG}": 1}}'),
+    "unknown keys": (
+        {"properties": {"v": {}}, "additionalProperties": False},
+        json.dumps({f"{LONG[:3000]}{index}": 1 for index in range(100)}),
+    ),
+    "key inside": ({"additionalProperties": {"additionalProperties": {"type": "null"}}}, f'{{"a": {{"{LONG}": 1}}}}'),
+    "declared key": ({"properties": {LONG: {"type": "null"}}, "required": [LONG, LONG + "a"]}, f'{{"{LONG}": 1}}'),
+    "allowed value": ({"properties": {"v": {"enum": [LONG]}}, "required": ["v"]}, '{"v": 1}'),
+    "pattern": ({"properties": {"v": {"pattern": LONG[:9000], "type": "string"}}, "required": ["v"]}, '{"v": "x"}'),
+    "many parameters": (
+        {
+            "properties": {f"v{index}": {"enum": ["value"] * 90, "description": "word " * 90} for index in range(900)},
+            "required": [f"v{index}" for index in range(900)],
+        },
+        "{}",
+    ),
+    "deep": ({"properties": {"v": {"type": "null"}}}, '{"v": ' + f'{{"{LONG[:5000]}": ' * 60 + "1" + "}" * 61),
+}
+
+
+@pytest.mark.parametrize(("schema", "text"), HUGE.values(), ids=HUGE.keys())
+def test_a_reply_stays_short_whatever_was_sent(schema: Any, text: str) -> None:
+    told = reply(schema, text)
+    assert len(told) < 8_000
+    assert "You sent:" in told
+
+
+def test_a_list_of_parameters_that_is_cut_says_how_many_there_are() -> None:
+    schema, text = HUGE["many parameters"]
+    listed = reply(schema, text).partition("Parameters of")[2]
+    shown = len(re.findall(r"^- `v", listed, re.MULTILINE))
+    assert 0 < shown < 40
+    assert f"- and {900 - shown} more" in listed
+
+
+def test_a_pattern_that_takes_for_ever_is_named_or_called_its_pattern() -> None:
+    schema = {"properties": {"v": {"type": "string", "pattern": "^(?=(a+)+$)"}}}
+    assert "None" not in reply(schema, '{"v": "' + "a" * 5000 + '!"}')
