@@ -12,6 +12,7 @@ import click
 from mm.cli.agent_file import trust_quietly
 from mm.cli.scaffold import fill
 from mm.cli.streams import show, tell
+from mm.cli.values import NOT_EMPTY
 from mm.config.append import flow
 from mm.config.json_schema import json_schema
 from mm.config.load import load
@@ -22,7 +23,7 @@ _SCHEMA = Path(".mm/agent.schema.json")
 
 
 @click.command("init")
-@click.argument("folder", required=False, default=".")
+@click.argument("folder", type=NOT_EMPTY, required=False, default=".")
 @click.option("--name", metavar="TEXT", help="Name of the agent; otherwise that of the folder.")
 def command(folder: str, name: str | None) -> None:
     """Write agent.yaml into FOLDER (or here): one working tool, and comments that teach the rest.

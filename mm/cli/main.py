@@ -16,6 +16,7 @@ from mm import __version__
 from mm.cli.complete import complete_file, complete_folder, complete_session, complete_tool
 from mm.cli.report import report
 from mm.cli.streams import ReaderGoneError, abandon_stdout, prepare_streams, tell
+from mm.cli.values import NOT_EMPTY
 from mm.errors import ExitCode, MMError
 from mm.options import Options, OutputFormat
 
@@ -117,6 +118,8 @@ class _LazyGroup(click.Group):
             near = difflib.get_close_matches(name, [*self._entries], n=1)
             hint = f" Did you mean `{near[0]}`?" if near else ""
             asks = "" if near or ctx.parent else f' To ask the model: mm -p "{name} …"'
+            if ctx.params.get("prompt") is not None:
+                hint, asks = "", " A prompt of several words needs quotes around all of it."
             raise click.UsageError(f"There is no command `{name}`.{hint}{asks}", ctx)
         return super().resolve_command(ctx, args)
 
@@ -140,28 +143,37 @@ def _exists(entry: _Entry) -> bool:
     "--agent",
     "agent_file",
     metavar="FILE",
+    type=NOT_EMPTY,
     shell_complete=complete_file,
     help="The agent file; naming it is trusting it.",
 )
-@click.option("-m", "--model", metavar="MODEL", help="provider:model, such as ollama:qwen3.")
+@click.option("-m", "--model", metavar="MODEL", type=NOT_EMPTY, help="provider:model, such as ollama:qwen3.")
 @click.option("-y", "--yolo", is_flag=True, help="Do not ask before running tools; deny rules still hold.")
 @click.option(
     "--allow",
     multiple=True,
     metavar="TOOL",
+    type=NOT_EMPTY,
     shell_complete=complete_tool,
     help="Do not ask before running this tool (repeatable).",
 )
 @click.option(
-    "--deny", multiple=True, metavar="TOOL", shell_complete=complete_tool, help="Never run this tool (repeatable)."
+    "--deny",
+    multiple=True,
+    metavar="TOOL",
+    type=NOT_EMPTY,
+    shell_complete=complete_tool,
+    help="Never run this tool (repeatable).",
 )
-@click.option("--cwd", metavar="DIR", shell_complete=complete_folder, help="Work in this folder.")
+@click.option("--cwd", metavar="DIR", type=NOT_EMPTY, shell_complete=complete_folder, help="Work in this folder.")
 @click.option("--max-rounds", type=click.IntRange(1), metavar="N", help="At most N requests a turn.")
 @click.option(
     "--output-format", type=click.Choice([str(form) for form in OutputFormat]), default="text", help="What -p prints."
 )
 @click.option("-c", "--continue", "go_on", is_flag=True, help="Go on with the newest session here.")
-@click.option("-r", "--resume", metavar="ID", shell_complete=complete_session, help="Go on with this session.")
+@click.option(
+    "-r", "--resume", metavar="ID", type=NOT_EMPTY, shell_complete=complete_session, help="Go on with this session."
+)
 @click.option("--no-session", is_flag=True, help="Keep nothing of this session.")
 @click.option("-q", "--quiet", is_flag=True, help="No tool calls on stderr.")
 @click.option("-v", "--verbose", is_flag=True, help="Reasoning and details on stderr.")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import click
 
 from mm.cli.streams import show
+from mm.cli.values import NOT_EMPTY
 from mm.config.grants import list_all, revoke
 from mm.errors import UsageError
 from mm.visible import make_visible_line
 
 
 @click.command("revoke")
-@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.argument("ids", type=NOT_EMPTY, nargs=-1, metavar="[ID]...")
 @click.option("--all", "everything", is_flag=True, help="Take back everything.")
 def command(ids: tuple[str, ...], everything: bool) -> None:
     """Take back an "always": the tool is asked about again. ID as in `mm permissions list`."""

@@ -10,6 +10,7 @@ import click
 
 from mm.cli.complete import complete_session
 from mm.cli.streams import show, tell
+from mm.cli.values import NOT_EMPTY
 from mm.errors import UsageError
 from mm.session.lookup import find_session
 from mm.session.records import Session
@@ -21,7 +22,7 @@ _SECONDS = {"h": 3600, "d": 86_400, "w": 604_800}
 
 
 @click.command("delete")
-@click.argument("session_ids", nargs=-1, shell_complete=complete_session, metavar="[ID]...")
+@click.argument("session_ids", type=NOT_EMPTY, nargs=-1, shell_complete=complete_session, metavar="[ID]...")
 @click.option("--older-than", metavar="AGE", help="All sessions of all folders not used for so long: 12h, 30d, 8w.")
 def command(session_ids: tuple[str, ...], older_than: str | None) -> None:
     """Delete sessions, with their text in the index. Nothing is deleted if one ID is wrong."""
@@ -49,4 +50,6 @@ def _seconds(age: str) -> int:
     found = _AGE.fullmatch(age.strip().lower())
     if found is None:
         raise UsageError(f"`{age}` is not an age.", "Write a number and h, d or w: --older-than 30d")
+    if int(found[1]) == 0:
+        raise UsageError(f"`{age}` would delete every session of every folder.", "Give an age: --older-than 1h")
     return int(found[1]) * _SECONDS[found[2]]

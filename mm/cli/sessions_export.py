@@ -9,6 +9,7 @@ import click
 
 from mm.cli.complete import complete_session
 from mm.cli.streams import show, show_json_text, tell
+from mm.cli.values import NOT_EMPTY
 from mm.errors import MMError, UsageError
 from mm.session.export import to_json, to_markdown
 from mm.session.lookup import find_session
@@ -17,7 +18,7 @@ from mm.visible import make_visible_line
 
 
 @click.command("export")
-@click.argument("session_id", shell_complete=complete_session, metavar="ID")
+@click.argument("session_id", type=NOT_EMPTY, shell_complete=complete_session, metavar="ID")
 @click.option("--format", "form", type=click.Choice(["md", "json"]), help="Default: md, or what the name of FILE says.")
 @click.option("-o", "--output", metavar="FILE", help="Write to FILE (private, 0600) instead of stdout.")
 @click.option("--force", is_flag=True, help="Replace FILE if it exists.")

@@ -8,6 +8,7 @@ import click
 
 from mm.cli.complete import complete_session
 from mm.cli.streams import show, tell
+from mm.cli.values import NOT_EMPTY
 from mm.session.export import to_markdown
 from mm.session.lookup import find_session
 from mm.session.store import Store, default_path
@@ -15,7 +16,7 @@ from mm.visible import make_visible, make_visible_line
 
 
 @click.command("show")
-@click.argument("session_id", shell_complete=complete_session, metavar="ID")
+@click.argument("session_id", type=NOT_EMPTY, shell_complete=complete_session, metavar="ID")
 def command(session_id: str) -> None:
     """Print a session: its id, the beginning of it, its word, or `latest`."""
     store = Store(default_path())

@@ -14,6 +14,7 @@ from mm.app.voices import LateEcho, line_person, notices_only
 from mm.cli.complete import complete_file, complete_tool
 from mm.cli.piped import piped_text
 from mm.cli.streams import show, tell
+from mm.cli.values import NOT_EMPTY
 from mm.dispatch.extract import new_call_id
 from mm.errors import ExitCode, ToolError, UsageError
 from mm.interrupt import Interrupt
@@ -35,7 +36,7 @@ _EXIT_CODES = {
 
 
 @click.command("run")
-@click.argument("name", shell_complete=complete_tool)
+@click.argument("name", type=NOT_EMPTY, shell_complete=complete_tool)
 @click.argument("values", nargs=-1, metavar="[KEY=VALUE]...")
 @click.option("--args", "arguments", metavar="JSON", help="All arguments as one JSON object; `-` reads it from stdin.")
 @click.option(
@@ -43,12 +44,18 @@ _EXIT_CODES = {
     "--agent",
     "agent_file",
     metavar="FILE",
+    type=NOT_EMPTY,
     shell_complete=complete_file,
     help="The agent file; naming it is trusting it.",
 )
 @click.option("-y", "--yolo", is_flag=True, help="Do not ask before running it.")
 @click.option(
-    "--allow", multiple=True, metavar="TOOL", shell_complete=complete_tool, help="Do not ask before running this tool."
+    "--allow",
+    multiple=True,
+    metavar="TOOL",
+    type=NOT_EMPTY,
+    shell_complete=complete_tool,
+    help="Do not ask before running this tool.",
 )
 @click.option("--dry-run", is_flag=True, help="Print exactly what would run, and run nothing.")
 @click.pass_context

@@ -13,6 +13,7 @@ from mm.cli.agent_file import AGENT_OPTION, read_config
 from mm.cli.complete import complete_tool
 from mm.cli.streams import show
 from mm.cli.tools_list import flags_of, tools_of
+from mm.cli.values import NOT_EMPTY
 from mm.config.schema import CommandTool, Config, ToolEntry, WasmTool
 from mm.config.summary import command_line, grants_line, template_text
 from mm.errors import UsageError
@@ -23,7 +24,7 @@ from mm.visible import make_visible_line
 
 
 @click.command("show")
-@click.argument("name", shell_complete=complete_tool)
+@click.argument("name", type=NOT_EMPTY, shell_complete=complete_tool)
 @AGENT_OPTION
 @click.pass_context
 def command(context: click.Context, name: str, agent_file: str | None) -> None:

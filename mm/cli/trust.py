@@ -9,6 +9,7 @@ import click
 
 from mm.cli.agent_file import needed_file
 from mm.cli.streams import show
+from mm.cli.values import NOT_EMPTY
 from mm.config.load import load
 from mm.config.summary import summary
 from mm.config.trust import trust
@@ -16,7 +17,7 @@ from mm.visible import make_visible_line
 
 
 @click.command("trust")
-@click.argument("file", required=False)
+@click.argument("file", type=NOT_EMPTY, required=False)
 @click.pass_context
 def command(context: click.Context, file: str | None) -> None:
     """Trust FILE, or the agent file of this folder, as it is now.

@@ -1,0 +1,70 @@
+"""Values on the command line that make no sense: each is an error that says what to type instead."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.running import Place
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["-a", "", "-p", "x"],
+        ["-m", "", "-p", "x"],
+        ["--cwd", "", "-p", "x"],
+        ["--allow", "", "-p", "x"],
+        ["-r", "", "-p", "x"],
+        ["tools", "list", "-a", ""],
+        ["tools", "run", ""],
+        ["sessions", "delete", ""],
+        ["trust", ""],
+        ["init", ""],
+    ],
+)
+def test_an_empty_value_never_means_another_one(place: Place, line: list[str]) -> None:
+    """A variable of a script that was not set."""
+    place.agent(["hello"])
+    ran = place.mm(*line)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.endswith("it is empty. Give a value, or leave it out.\n")
+
+
+def test_a_prompt_without_its_quotes_is_said_to_need_them(place: Place) -> None:
+    ran = place.mm("-p", "how", "many", "lines")
+    assert ran.code == 2 and "A prompt of several words needs quotes around all of it." in ran.err
+
+
+def test_an_age_of_nothing_deletes_nothing(place: Place) -> None:
+    """As from a script whose number is not set; all sessions of all folders would be gone."""
+    place.agent(["hello"])
+    place.mm("-a", "agent.yaml", "-p", "kept")
+    ran = place.mm("sessions", "delete", "--older-than", "0d")
+    assert ran.code == 2 and "would delete every session of every folder" in ran.err
+    assert "kept" in place.mm("sessions", "list").out
+
+
+@pytest.mark.parametrize("line", [["-a", "~nosuchuser/a.yaml", "-p", "x"], ["--cwd", "~nosuchuser", "-p", "x"]])
+def test_a_home_of_nobody_is_said_in_words(place: Place, line: list[str]) -> None:
+    ran = place.mm(*line)
+    assert ran.code == 2 and "there is no such user" in ran.err and ran.err.count("\n") == 2
+
+
+def test_a_value_of_thousands_of_characters_leaves_the_sentence_to_be_read(place: Place) -> None:
+    place.agent(["hello"])
+    place.mm("-a", "agent.yaml", "-p", "x")
+    for ran in (
+        place.mm("-a", "agent.yaml", "-p", "x", "-r", "y" * 5000),
+        place.mm("sessions", "list", MM_HOME="/" + "y" * 5000),
+    ):
+        assert ran.code in (1, 2)
+        assert len(ran.err) < 600 and " … " in ran.err and ran.err.startswith("mm: ")
+
+
+@pytest.mark.parametrize("home", ["/dev/null", "/proc/x", "~nosuch/x", "agent.yaml", "agent.yaml/x"])
+@pytest.mark.parametrize("line", [["-p", "x"], ["sessions", "list"], ["trust", "agent.yaml"]])
+def test_a_home_that_cannot_be_is_said_in_words(place: Place, home: str, line: list[str]) -> None:
+    place.agent(["hello"])
+    ran = place.mm(*line, MM_HOME=home)
+    assert ran.code in (1, 2)
+    assert ran.err.startswith("mm: ") and ran.err.count("\n") <= 3 and home in ran.err
