@@ -6,9 +6,9 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,13 +19,18 @@ from mm.messages import JSON
 FILE_NAME = "permissions.json"
 VERSION = 1
 
+_TEXTS = ("id", "agent_file", "tool", "definition", "shown", "added")
+
 _NARROW = frozenset({"bash", "read_file", "write_file", "edit_file", "list_files", "search_files"})
 """Tools whose "always" means one exact command, or one place: elsewhere they are new, not changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry of the file. `agent` is the agent file's path, "" for the built-in defaults; `added` is ISO 8601."""
+    """One entry of the file. `agent` is the agent file's path, "" for the built-in defaults; `added` is ISO 8601.
+
+    `parts` are the digests of what `definition` is made of, by name; {} where none were written down.
+    """
 
     id: str
     agent: str
@@ -33,6 +38,7 @@ class Entry:
     definition: str
     shown: str
     added: str
+    parts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +50,14 @@ class Granted:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """The person allowed this tool, but it was another then. `shown` is what they were shown."""
+    """The person allowed this tool, but it was another then. `shown` is what they were shown, `parts` as in Entry."""
 
     shown: str
+    parts: Mapping[str, str] = field(default_factory=dict)
+
+    def names(self, parts: Mapping[str, str]) -> tuple[str, ...]:
+        """What is not as it was, if the parts are known now and were then."""
+        return tuple(name for name, digest in parts.items() if self.parts.get(name, digest) != digest)
 
 
 class Grants:
@@ -70,14 +81,14 @@ class Grants:
         for entry in mine:
             if entry.definition == definition:
                 return Granted(entry)
-        return Changed(mine[-1].shown) if mine and tool not in _NARROW else None
+        return Changed(mine[-1].shown, mine[-1].parts) if mine and tool not in _NARROW else None
 
     def entries(self) -> list[Entry]:
         """What was allowed always for this agent file. Never raises."""
         self._refresh()
         return [entry for entry in self._entries if entry.agent == self._agent]
 
-    def add(self, tool: str, definition: str, shown: str) -> None:
+    def add(self, tool: str, definition: str, shown: str, parts: Mapping[str, str] | None = None) -> None:
         """Append an entry, unless it is there. Raises MMError if the file cannot be read or written."""
         path = self._path()
         entry = Entry(
@@ -87,6 +98,7 @@ class Grants:
             definition=definition,
             shown=shown,
             added=datetime.now(UTC).isoformat(timespec="seconds"),
+            parts=dict(parts or {}),
         )
         with _locked(path):
             document = _load(path)
@@ -144,7 +156,7 @@ def _id(agent: str, tool: str, definition: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()[:10]
 
 
-def _as_json(entry: Entry) -> dict[str, str]:
+def _as_json(entry: Entry) -> dict[str, JSON]:
     return {
         "id": entry.id,
         "agent_file": entry.agent,
@@ -152,6 +164,7 @@ def _as_json(entry: Entry) -> dict[str, str]:
         "definition": entry.definition,
         "shown": entry.shown,
         "added": entry.added,
+        **({"parts": dict(entry.parts)} if entry.parts else {}),
     }
 
 
@@ -180,12 +193,15 @@ def _entries(document: dict[str, JSON], path: Path) -> tuple[Entry, ...]:
 
 
 def _entry(item: JSON, position: int, path: Path) -> Entry:
-    keys = ("id", "agent_file", "tool", "definition", "shown", "added")
-    if not isinstance(item, dict) or not all(isinstance(item.get(key), str) for key in keys):
+    if not isinstance(item, dict) or not all(isinstance(item.get(key), str) for key in _TEXTS):
         raise _unreadable(
-            path, f"entry {position + 1} of `grants` needs the texts {', '.join(f'`{key}`' for key in keys)}"
+            path, f"entry {position + 1} of `grants` needs the texts {', '.join(f'`{key}`' for key in _TEXTS)}"
         )
-    return Entry(*(item[key] for key in keys))
+    parts = item.get("parts", {})
+    if not isinstance(parts, dict) or not all(isinstance(digest, str) for digest in parts.values()):
+        raise _unreadable(path, f"`parts` of entry {position + 1} of `grants` must be names and texts")
+    identity, agent, tool, definition, shown, added = (item[key] for key in _TEXTS)
+    return Entry(identity, agent, tool, definition, shown, added, parts)
 
 
 def _unreadable(path: Path, why: str) -> MMError:

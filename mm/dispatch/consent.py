@@ -55,7 +55,7 @@ class Consent:
     allowed: frozenset[str] = frozenset()
     denied: frozenset[str] = frozenset()
     warn: Callable[[str], None] = lambda text: None
-    _session: set[tuple[str, str]] = field(default_factory=set)
+    _session: dict[tuple[str, str], Changed] = field(default_factory=dict)  # as told, should it be another later
 
     def approve(
         self,
@@ -129,10 +129,16 @@ class Consent:
         return self.grants is not None and isinstance(self.grants.find(tool.name, plan.definition), Granted)
 
     def _changed(self, tool: Tool, plan: Plan) -> str:
+        """Whether an "always" of before does not fit any more, and which parts of the tool are not as they were."""
         found = self.grants.find(tool.name, plan.definition) if self.grants else None
+        if plan.parts and not isinstance(found, Changed):
+            said = [changed for (name, _), changed in self._session.items() if name == tool.name]
+            found = said[-1] if said else None
         if not isinstance(found, Changed):
             return ""
-        return f"`{tool.name}` has changed since you allowed it always; it was: {found.shown}"
+        names = ", ".join(found.names(plan.parts))
+        changed = f"; what changed: {names}" if names else ""
+        return f"`{tool.name}` has changed since you allowed it always; it was: {found.shown}{changed}"
 
     def _ask(self, person: Person, request: ConsentRequest) -> None:
         tool, plan = request.tool, request.plan
@@ -148,10 +154,10 @@ class Consent:
     def _keep(self, tool: Tool, plan: Plan, decision: Decision) -> None:
         """Remember an "always" before the call runs, so that its queued siblings are not asked about."""
         if decision in (Decision.ALWAYS_SESSION, Decision.ALWAYS_SAVED):
-            self._session.add((tool.name, plan.definition))
+            self._session[tool.name, plan.definition] = Changed(summary(plan), plan.parts)
         if decision is Decision.ALWAYS_SAVED and self.grants is not None:
             try:
-                self.grants.add(tool.name, plan.definition, summary(plan))
+                self.grants.add(tool.name, plan.definition, summary(plan), plan.parts)
             except MMError as error:
                 self.warn(f"`{tool.name}` is allowed for this session only: {error.message}")
 

@@ -35,6 +35,21 @@ def test_a_changed_definition_is_not_granted_and_the_old_one_is_told(path: Path)
     assert Grants(AGENT, path).find("release", "digest 2") == Changed("./release.sh {{version}}")
 
 
+def test_the_parts_that_changed_are_named(path: Path) -> None:
+    Grants(AGENT, path).add("release", "digest 1", "./release.sh", {"its program": "a", "its folder": "b"})
+    changed = Grants(AGENT, path).find("release", "digest 2")
+    assert isinstance(changed, Changed)
+    assert changed.names({"its program": "a", "its folder": "c", "something newer": "d"}) == ("its folder",)
+
+
+def test_an_entry_without_parts_names_none(path: Path) -> None:
+    Grants(AGENT, path).add("release", "digest 1", "./release.sh")
+    assert "parts" not in json.loads(path.read_text())["grants"][0]
+    changed = Grants(AGENT, path).find("release", "digest 2")
+    assert isinstance(changed, Changed)
+    assert changed.names({"its program": "a"}) == ()
+
+
 def test_another_bash_command_is_new_and_not_changed(path: Path) -> None:
     grants = Grants(AGENT, path)
     grants.add("bash", "digest of ls", "ls")

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from mm.config.schema import Grant, WasmTool
 from mm.errors import ToolError
 from mm.tools.argv import to_json
-from mm.tools.sandbox.module import ModuleError, ModuleFile, ModuleFiles
-from mm.tools.spec import Arguments, Look, Plan, Shown, Tool
+from mm.tools.sandbox.module import ModuleError, ModuleFiles
+from mm.tools.spec import Arguments, Look, Plan, Shown, Tool, digest_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,8 @@ def plan_call(tool: Tool, arguments: Arguments, files: ModuleFiles) -> Plan:
         memory=spec.memory,
         timeout=spec.timeout,
     )
-    return Plan(what, _shown(what), _definition(what, module))
+    parts = _parts(what)
+    return Plan(what, _shown(what), digest_of(["wasm", parts]), parts=parts)
 
 
 def unfit(name: str, module: Path, why: str) -> str:
@@ -107,7 +106,11 @@ def _grant_in_words(grant: Grant) -> str:
     return f"{'read and write' if grant.writable else 'read'} {grant.folder} (as /{grant.name})"
 
 
-def _definition(what: WasmPlan, module: ModuleFile) -> str:
+def _parts(what: WasmPlan) -> dict[str, str]:
+    """What an "always" is bound to, each part under its name."""
     grants = [[str(grant.folder), grant.name, grant.writable] for grant in what.grants]
-    text = json.dumps(["wasm", module.digest, grants, what.memory, what.timeout])
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+    return {
+        "its module": what.digest,
+        "the folders it may use": digest_of(grants),
+        "its limits": digest_of([what.memory, what.timeout]),
+    }
