@@ -1,6 +1,6 @@
 """Which way of giving tools do small models get right? Skill + bash, MCP, and declared, asked the same things.
 
-    python benchmarks/actions.py [--model MODEL]... [--way WAY]... [--set SET]... [--repeat N] [--first N]
+    python benchmarks/actions.py [--model MODEL]... [--way WAY]... [--set SET]... [--repeat N] [--every N]
 
 Each request is one real `mm -p`. It counts as right if the scripts really ran with exactly the expected arguments and
 nothing else ran, judged by the file that they write. The sets of requests are actions/*.json: `first` is the
@@ -123,7 +123,8 @@ class Stage:
                 raise SystemExit(done.stderr.decode())
         seconds = time.perf_counter() - begin
         lines = self._log.read_text("utf-8").splitlines() if self._log.exists() else []
-        return lines, json.loads(output or "{}"), code, seconds
+        told = output.decode().replace(str(self._folder), "FOLDER")
+        return lines, json.loads(told or "{}"), code, seconds
 
     def close(self) -> None:
         for server in self._servers:
@@ -173,10 +174,10 @@ def served(model: str) -> Iterator[dict[str, Any] | str]:
         process.wait()
 
 
-def measure(model: str, ways: Sequence[str], sets: Sequence[str], repeat: int, first: int | None) -> list[Asked]:
+def measure(model: str, ways: Sequence[str], sets: Sequence[str], repeat: int, every: int) -> list[Asked]:
     """Ask everything in every way; tell each run that went wrong."""
     asked = []
-    requests = [(name, one) for name in sets for one in read_set(name)[:first] for _ in range(repeat)]
+    requests = [(_label(name, every), one) for name in sets for one in read_set(name)[::every] for _ in range(repeat)]
     with served(model) as settings, tempfile.TemporaryDirectory() as folder:
         for way in ways:
             stage = Stage(Path(folder).resolve(), way, settings)
@@ -187,6 +188,10 @@ def measure(model: str, ways: Sequence[str], sets: Sequence[str], repeat: int, f
             finally:
                 stage.close()
     return asked
+
+
+def _label(name: str, every: int) -> str:
+    return name if every == 1 else f"{name}, 1 of {every}"
 
 
 def read_set(name: str) -> list[dict[str, str]]:
@@ -246,8 +251,8 @@ def save(model: str, asked: Sequence[Asked], facts: dict[str, Any], repeat: int)
         machine = {**facts, "load": list(facts["load"])}
         runs_as_data = [{**asdict(one), "right": one.right} for one in runs]
         blocks.append({**keys, "repeat": repeat, **summary(runs), "machine": machine, "asked": runs_as_data})
-    order = {key: place for place, key in enumerate([*MODELS, *SETS, *WAYS])}
-    blocks.sort(key=lambda block: [order.get(block[key], 99) for key in ("model", "set", "way")])
+    order = {key: place for place, key in enumerate([*MODELS, *WAYS])}
+    blocks.sort(key=lambda block: (order.get(block["model"], 99), block["set"], order[block["way"]]))
     RESULTS.mkdir(exist_ok=True)
     text = json.dumps({"measurements": blocks}, indent=1, ensure_ascii=False)
     file.write_text(text + "\n", "utf-8")
@@ -269,14 +274,13 @@ def main() -> None:
     parser.add_argument("--way", action="append", choices=WAYS)
     parser.add_argument("--set", action="append", choices=SETS)
     parser.add_argument("--repeat", type=int, default=1, help="ask each request so often (for servers that sample)")
-    parser.add_argument("--first", type=int, help="only the first requests of each set; nothing is written")
+    parser.add_argument("--every", type=int, default=1, help="ask only every so many-th request of each set")
     given = parser.parse_args()
     for model in given.model or MODELS:
         facts = measuring.machine()
-        asked = measure(model, given.way or WAYS, given.set or SETS, given.repeat, given.first)
+        asked = measure(model, given.way or WAYS, given.set or SETS, given.repeat, given.every)
         tell(model, asked)
-        if given.first is None:
-            save(model, asked, facts, given.repeat)
+        save(model, asked, facts, given.repeat)
 
 
 if __name__ == "__main__":

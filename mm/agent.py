@@ -241,6 +241,9 @@ class Agent:
             return _NUDGE_EMPTY
         if found.wrapped:
             return _NUDGE_WRAPPED
+        if found.stranger and self._offers():
+            names = ", ".join(offer.name for offer in self._offers())
+            return _NUDGE_STRANGER.format(found.stranger[:64], names)
         if found.cut and self._offers() and may_become_call(found.text):
             return _NUDGE_CUT
         return ""
@@ -284,5 +287,9 @@ _NUDGE_EMPTY = "Your reply was empty. Answer the request, or call one of the too
 _NUDGE_WRAPPED = (
     "Your reply held a tool call inside other text, so nothing was run. "
     "If you want to run it, send the call alone, with nothing before or after it. If not, answer without it."
+)
+_NUDGE_STRANGER = (
+    "Your reply looks like a call of `{}`, but there is no such tool, so nothing was run. Your tools are: {}. "
+    "If you want to act, call one of these. If not, answer without a call."
 )
 _NUDGE_CUT = "Your reply was cut off by the token limit, so nothing was run. Send the call alone, and shorter."

@@ -31,13 +31,15 @@ class Extracted:
 
     `text` is the answer that may be shown ("" when the text was a call); `wrapped` says that a call stands inside
     other text, so that nothing runs and the model is asked once to send the call alone; `cut` that the reply was
-    cut by the token limit, so that none of its calls may run.
+    cut by the token limit, so that none of its calls may run; `stranger` is the name of the tool that a text would
+    call if there were such a tool, so that the model can be told once.
     """
 
     text: str
     calls: tuple[ToolCall, ...] = ()
     wrapped: bool = False
     cut: bool = False
+    stranger: str = ""
 
 
 def extract(reply: Reply, is_offered: IsOffered) -> Extracted:
@@ -50,6 +52,9 @@ def extract(reply: Reply, is_offered: IsOffered) -> Extracted:
     written = _read_all(reply.text, is_offered)
     if written:
         return Extracted("", tuple(written))
+    strange = _read_all(reply.text, lambda name: True)
+    if strange:
+        return Extracted(reply.text, stranger=strange[0].name)
     return Extracted(reply.text, wrapped=_holds_call(reply.text, is_offered))
 
 

@@ -107,6 +107,17 @@ def test_a_call_wrapped_in_prose_gets_one_nudge_and_does_not_run(place: Place) -
     assert place.mm("-p", "x", "-a", "agent.yaml").out == wrapped + "\n", "the second time it is the answer"
 
 
+def test_a_call_of_a_tool_that_is_not_there_gets_one_nudge_that_names_those_that_are(place: Place) -> None:
+    strange = json.dumps({"name": "release", "arguments": {"version": "1.4.2"}})
+    written = json.dumps({"name": "act", "arguments": {"what": "x"}})
+    nudged = {"text": written, "expect": "a call of `release`, but there is no such tool"}
+    agent_with_tool(place, strange, nudged, "Done.", yolo=True)
+    assert place.mm("-p", "x", "-a", "agent.yaml").out == "Done.\n"
+    assert place.log() == ["act x"]
+    agent_with_tool(place, strange, strange, yolo=True)
+    assert place.mm("-p", "x", "-a", "agent.yaml").out == strange + "\n", "the second time it is the answer"
+
+
 def test_a_final_tool_gives_the_answer_without_another_request(place: Place) -> None:
     place.agent([call("act", what="x")], [logging_tool(place, "act", final=True)], yolo=True)
     ran = place.mm("-p", "x", "-a", "agent.yaml")

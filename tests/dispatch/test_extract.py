@@ -104,6 +104,12 @@ def test_a_call_inside_prose_is_seen_so_that_the_model_can_be_asked_to_send_it_a
     assert not extract(Reply(text="No call at all {}"), offered).wrapped
 
 
+def test_a_call_of_a_tool_that_is_not_offered_is_text_and_named_so_that_the_model_can_be_told() -> None:
+    found = extract(Reply(text='```json\n{"name": "deploy", "arguments": {}}\n```'), offered)
+    assert (found.calls, found.stranger) == ((), "deploy")
+    assert extract(Reply(text='{"name": "Ada", "age": 36}'), offered).stranger == ""
+
+
 def test_arguments_keep_their_own_text() -> None:
     found = extract(Reply(text='{"name": "release", "arguments": {"version": 1.10}}'), offered)
     assert found.calls[0].arguments == '{"version": 1.10}'
