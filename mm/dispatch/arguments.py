@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mm.dispatch import invalid_reply
-from mm.dispatch.convert import Conversion, Reading, Source
+from mm.dispatch.convert import Conversion, TooMuchError
 from mm.dispatch.exact import settle
-from mm.dispatch.findings import clash, find_problems
+from mm.dispatch.findings import clash, find_problems, too_much
 from mm.dispatch.json_text import UnreadableError, canonical, read, refuse_depth, refuse_foreign, to_json
 from mm.dispatch.notes import notes_of
+from mm.dispatch.readings import Reading, Source
 from mm.errors import ToolError
 from mm.messages import JSON
 from mm.schemas.compiled import CompiledSchema, compiled
@@ -101,7 +102,10 @@ def _check(tool: Tool, schema: CompiledSchema, given: dict[str, JSON]) -> Checke
     if schema.is_valid(arguments):
         return _checked(schema, source, Reading(arguments), dropped)
     conversion = Conversion(schema, source)
-    result = conversion.run(arguments)
+    try:
+        result = conversion.run(arguments)
+    except TooMuchError:
+        raise InvalidCall(invalid_reply.compose(tool, schema, given, [too_much()])) from None
     if len(result.found) == 1:
         return _checked(schema, source, result.found[0], dropped)
     problems = find_problems(schema, conversion, arguments, result.attempt)

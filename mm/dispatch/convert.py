@@ -6,10 +6,8 @@ wrap); one that validates is taken, two at the same rank are ambiguous, and none
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import IntEnum
-
-from mm.dispatch.json_text import Literal, UnreadableError, canonical, read, read_literals, read_number, to_json
+from mm.dispatch.json_text import Literal, UnreadableError, read, read_literals, read_number, to_json
+from mm.dispatch.readings import Rank, Reading, Readings, Repair, Source, distinct
 from mm.messages import JSON
 from mm.schemas.compiled import ROOT, CompiledSchema, Position, Way
 from mm.schemas.keywords import Tokens
@@ -19,59 +17,30 @@ MAX_DEPTH = 64
 """Levels of data that the pass goes into. What lies deeper is judged, but not repaired."""
 
 
-class Rank(IntEnum):
-    """What was done to a value, the most far-reaching step of it. Lower ranks win."""
-
-    KEPT = 0
-    DECODED = 1
-    NUMBER_AS_TEXT = 2
-    LEFT_OUT = 3
-    WRAPPED = 4
+MAX_WORK = 200_000
+"""Values and alternatives that one pass tries to repair: over a megabyte of numbers sent as text."""
+WAY = 3
+"""Steps that one alternative for a list or object costs, its members apart."""
+NATIVE = 16
+"""Members of a list or object that the validator judges in the time of one step of the pass."""
 
 
-@dataclass(frozen=True, slots=True)
-class Repair:
-    """One step of a conversion: what was sent at a path, and what it was taken for (LEFT_OUT: for nothing)."""
-
-    path: Tokens
-    sent: JSON
-    taken: JSON
-    rank: Rank
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A value that validates, and what it took to get there."""
-
-    value: JSON
-    rank: Rank = Rank.KEPT
-    repairs: tuple[Repair, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Readings:
-    """All valid readings of the lowest rank: exactly one is an answer. `attempt` is the value, repaired so far."""
-
-    found: tuple[Reading, ...]
-    attempt: JSON
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """The JSON text that a value was read from, and where in the arguments that value stands."""
-
-    text: str
-    path: Tokens = ()
+class TooMuchError(Exception):
+    """The values that would have to be repaired are too many for one call."""
 
 
 class Conversion:
-    """One pass over the arguments of one call. `ambiguous` collects paths with two readings, for the reply."""
+    """One pass over the arguments of one call. `ambiguous` collects paths with two readings, for the reply.
+
+    `run` raises TooMuchError instead of taking for ever.
+    """
 
     def __init__(self, schema: CompiledSchema, source: Source | None) -> None:
         self._schema = schema
         self._source = source
         self._known: dict[tuple[Tokens, Position, bool, Source | None], Readings] = {}
         self._literals: dict[Source, JSON] = {}
+        self._left = MAX_WORK
         self.ambiguous: dict[Tokens, tuple[JSON, JSON]] = {}
         self.undecodable: dict[Tokens, str] = {}
 
@@ -84,6 +53,11 @@ class Conversion:
     ) -> Readings:
         if self._schema.is_valid(value, position):
             return Readings((Reading(value),), value)
+        return self._mended(value, position, path, source, wrap=wrap)
+
+    def _mended(self, value: JSON, position: Position, path: Tokens, source: Source | None, *, wrap: bool) -> Readings:
+        """The readings of a value that is not valid as it is."""
+        self._spend(value)
         if len(path) > MAX_DEPTH:
             return Readings((), value)
         if not isinstance(value, (dict, list)):
@@ -92,6 +66,12 @@ class Conversion:
         if key not in self._known:
             self._known[key] = self._repaired(value, position, path, source, wrap)
         return self._known[key]
+
+    def _spend(self, value: JSON, steps: int = 1) -> None:
+        size = len(value) // NATIVE if isinstance(value, (dict, list)) else 0
+        self._left -= steps + size
+        if self._left < 0:
+            raise TooMuchError
 
     def _repaired(self, value: JSON, position: Position, path: Tokens, source: Source | None, wrap: bool) -> Readings:
         if isinstance(value, (dict, list)):
@@ -119,10 +99,10 @@ class Conversion:
             return Readings((), text)
         # A scalar is not wrapped here but as the text it came from, and a number not turned back into that text.
         if not isinstance(value, (dict, list)):
-            valid = self._schema.is_valid(value, position)
-            fits = valid or _type_fits(value, self._schema.types(position))
-            reading = Reading(value, Rank.DECODED, (Repair(path, text, value, Rank.DECODED),))
-            return Readings((reading,) if valid else (), value if fits else text)
+            if self._schema.is_valid(value, position):
+                reading = Reading(value, Rank.DECODED, (Repair(path, text, value, Rank.DECODED),))
+                return Readings((reading,), value)
+            return Readings((), value if _type_fits(value, self._schema.types(position)) else text)
         inner = self._read(value, position, path, Source(text, path))
         repair = Repair(path, text, value, Rank.DECODED)
         readings = tuple(
@@ -190,7 +170,7 @@ class Conversion:
             readings.append(Reading(reading.value, Rank.WRAPPED, (repair, *repairs)))
         wants_only_lists = self._schema.types(position) == {"array"}
         attempt = inner.attempt if wants_only_lists and not isinstance(value, (dict, list)) else before.attempt
-        return Readings(_distinct(readings), readings[0].value if readings else attempt)
+        return Readings(distinct(readings), readings[0].value if readings else attempt)
 
     def _inside(
         self, value: JSON, position: Position, path: Tokens, source: Source | None, *, wrapping: bool = False
@@ -203,14 +183,15 @@ class Conversion:
             types = self._schema.way_types(way)
             if types is not None and kind not in types:
                 continue
+            self._spend(value, WAY)
             tried = self._by_way(value, way, path, source, wrapping)
             if self._schema.is_valid(tried.value, position):
                 readings.append(tried)
             elif attempt is value:
                 attempt = tried.value
         best = min((reading.rank for reading in readings), default=Rank.KEPT)
-        distinct = _distinct([reading for reading in readings if reading.rank == best])
-        return Readings(distinct, distinct[0].value if distinct else attempt)
+        best_ones = distinct([reading for reading in readings if reading.rank == best])
+        return Readings(best_ones, best_ones[0].value if best_ones else attempt)
 
     def _by_way(self, value: JSON, way: Way, path: Tokens, source: Source | None, wrapping: bool) -> Reading:
         if isinstance(value, dict):
@@ -221,8 +202,12 @@ class Conversion:
         items: list[JSON] = []
         rank, repairs = Rank.KEPT, list[Repair]()
         for index, item in enumerate(value):
+            position = first[index] if index < length else rest
+            if self._schema.is_valid(item, position):
+                items.append(item)
+                continue
             place = path if wrapping else (*path, index)
-            result = self._read(item, first[index] if index < length else rest, place, source, wrap=not wrapping)
+            result = self._mended(item, position, place, source, wrap=not wrapping)
             reading = result.found[0] if len(result.found) == 1 else Reading(result.attempt)
             items.append(reading.value)
             rank = max(rank, reading.rank)
@@ -233,7 +218,11 @@ class Conversion:
         made: dict[str, JSON] = {}
         rank, repairs = Rank.KEPT, list[Repair]()
         for key, item in value.items():
-            result = self._read(item, self._schema.property_position(way, key), (*path, key), source)
+            position = self._schema.property_position(way, key)
+            if self._schema.is_valid(item, position):
+                made[key] = item
+                continue
+            result = self._mended(item, position, (*path, key), source, wrap=True)
             if not result.found and item is None and self._may_be_left_out(way, key):
                 rank = max(rank, Rank.LEFT_OUT)
                 repairs.append(Repair((*path, key), None, None, Rank.LEFT_OUT))
@@ -275,9 +264,3 @@ def _looks_like_json(text: str) -> bool:
     except UnreadableError:
         return stripped[1:].lstrip()[:1] in ('"', "'")
     return True
-
-
-def _distinct(readings: list[Reading]) -> tuple[Reading, ...]:
-    if len(readings) < 2:
-        return tuple(readings)
-    return tuple({canonical(reading.value): reading for reading in reversed(readings)}.values())[::-1]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from mm.dispatch.convert import Rank, Repair
 from mm.dispatch.json_text import Literal, read_literals
+from mm.dispatch.readings import Rank, Repair
 from mm.messages import JSON
 from mm.schemas.compiled import ROOT, CompiledSchema, Position
 from mm.schemas.keywords import Tokens

@@ -38,6 +38,12 @@ def clash(schema: CompiledSchema, error: NameClashError) -> Finding:
     return Finding(error.path, line)
 
 
+def too_much() -> Finding:
+    """Nothing was looked at in the end: only the model can mend it."""
+    line = "The arguments do not fit, and there are too many values in them to be repaired: send every value in its "
+    return Finding((), line + "declared type (numbers without quotes, lists as lists), or send fewer of them.")
+
+
 def find_problems(
     schema: CompiledSchema, conversion: Conversion, sent: dict[str, JSON], attempt: JSON
 ) -> list[Finding]:

@@ -187,6 +187,8 @@ def read_number(text: str, *, exact: bool) -> int | float | None:
     match = _NUMBER.fullmatch(text.strip(_BLANK))
     if match is None:
         return None
+    if match.lastindex == 2 and len(match[0]) < MAX_DIGITS:
+        return int(match[0])
     sign, whole, fraction, exponent = str(match[1]), str(match[2]), str(match[3] or ""), str(match[4] or "0")
     if len(exponent) > 6 or len(whole) + len(fraction) > MAX_DIGITS:
         return None

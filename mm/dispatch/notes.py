@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mm.dispatch.convert import Rank, Repair
 from mm.dispatch.json_text import Literal, to_json
+from mm.dispatch.readings import Rank, Repair
 from mm.messages import JSON
 from mm.schemas.keywords import Tokens
 from mm.schemas.wire_names import WireNames

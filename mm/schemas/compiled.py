@@ -24,6 +24,7 @@ Way = tuple[str, ...]
 ROOT: Position = ("#",)
 MAX_WAYS = 64
 MAX_STEPS = 100
+MAX_REMEMBERED = 10_000
 _UNIONS = ("anyOf", "oneOf")
 _NUMBERS = frozenset(("number", "integer"))
 
@@ -45,6 +46,10 @@ class CompiledSchema:
         self._expansions: dict[str, list[Way]] = {}
         self._validators: dict[Position, list[Validator]] = {}
         self._types: dict[Position, frozenset[str]] = {}
+        self._way_types: dict[Way, frozenset[str] | None] = {}
+        self._lengths: dict[Way, int] = {}
+        self._properties: dict[tuple[Way, str], Position] = {}
+        self._items: dict[tuple[Way, int], Position] = {}
 
     @cached_property
     def _whole(self) -> Validator:
@@ -85,9 +90,10 @@ class CompiledSchema:
 
     def is_valid(self, value: JSON, position: Position = ROOT) -> bool:
         """Whether all subschemas of a position accept the value. Raises BrokenSchemaError."""
-        if position == ROOT:
-            return self._whole.is_valid(value)
-        return all(validator.is_valid(value) for validator in self.validators(position))
+        validators = self._validators.get(position) or self.validators(position)
+        if len(validators) == 1:
+            return validators[0].is_valid(value)
+        return all(validator.is_valid(value) for validator in validators)
 
     def validators(self, position: Position) -> list[Validator]:
         if position not in self._validators:
@@ -150,6 +156,11 @@ class CompiledSchema:
 
     def way_types(self, way: Way) -> frozenset[str] | None:
         """The types that a way names, None if it says nothing of them."""
+        if way not in self._way_types:
+            self._way_types[way] = self._types_of(way)
+        return self._way_types[way]
+
+    def _types_of(self, way: Way) -> frozenset[str] | None:
         types: frozenset[str] | None = None
         for place in way:
             declared = declared_types(self.schemas[place])
@@ -159,6 +170,15 @@ class CompiledSchema:
 
     def property_position(self, way: Way, name: str) -> Position:
         """The position of a property in an object that is read this way."""
+        key = (way, name)
+        if key not in self._properties:
+            position = self._property_position(way, name)
+            if len(self._properties) >= MAX_REMEMBERED:
+                return position
+            self._properties[key] = position
+        return self._properties[key]
+
+    def _property_position(self, way: Way, name: str) -> Position:
         found = []
         for place in way:
             found += self._property_places(place, name)
@@ -180,6 +200,12 @@ class CompiledSchema:
 
     def item_position(self, way: Way, index: int) -> Position:
         """The position of an item in a list that is read this way."""
+        key = (way, min(index, self.tuple_length(way)))
+        if key not in self._items:
+            self._items[key] = self._item_position(*key)
+        return self._items[key]
+
+    def _item_position(self, way: Way, index: int) -> Position:
         found = []
         for place in way:
             schema = self.schemas[place]
@@ -196,6 +222,11 @@ class CompiledSchema:
 
     def tuple_length(self, way: Way) -> int:
         """How many first items have a position of their own."""
+        if way not in self._lengths:
+            self._lengths[way] = self._tuple_length(way)
+        return self._lengths[way]
+
+    def _tuple_length(self, way: Way) -> int:
         lengths = [0]
         for place in way:
             schema = self.schemas[place]

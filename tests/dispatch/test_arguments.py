@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import time
 from typing import Any
 
 import pytest
@@ -271,3 +272,34 @@ def test_a_list_of_parameters_that_is_cut_says_how_many_there_are() -> None:
 def test_a_pattern_that_takes_for_ever_is_named_or_called_its_pattern() -> None:
     schema = {"properties": {"v": {"type": "string", "pattern": "^(?=(a+)+$)"}}}
     assert "None" not in reply(schema, '{"v": "' + "a" * 5000 + '!"}')
+
+
+INTEGERS = {"type": "array", "items": {"type": "integer"}}
+RECURSIVE = {
+    "$defs": {"n": {"anyOf": [{"type": "integer"}, {"items": {"$ref": "#/$defs/n"}, "type": "array"}]}},
+    "properties": {"v": {"$ref": "#/$defs/n"}},
+}
+KINDS = {"anyOf": [{"properties": {"k": {"const": kind}, "v": INTEGERS}} for kind in range(200)]}
+ENDLESS: dict[str, tuple[Any, str]] = {
+    "numbers": ({"properties": {"v": INTEGERS}}, "[" + '"1", ' * 30_000 + "1]"),
+    "recursive union": (RECURSIVE, "[" + '["5", ["6", ["x"]]], ' * 4_000 + "1]"),
+    "many kinds": (
+        {"properties": {"v": {"items": KINDS, "type": "array"}}},
+        "[" + '{"v": "[\\"2\\"]"}, ' * 600 + "1]",
+    ),
+}
+
+
+@pytest.mark.parametrize(("schema", "value"), ENDLESS.values(), ids=ENDLESS.keys())
+def test_more_values_than_can_be_repaired_are_answered_and_never_a_hang(
+    schema: Any, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mm.dispatch.convert.MAX_WORK", 20_000)
+    start = time.process_time()
+    assert "too many values in them to be repaired" in reply(schema, f'{{"v": {value}}}')
+    assert time.process_time() - start < 5
+
+
+def test_many_values_that_need_repair_are_repaired() -> None:
+    assert taken(INTEGERS, '{"v": [' + '"1", ' * 20_000 + "1]}") == [1] * 20_001
+    assert len(check(tool_of(RECURSIVE), parse('{"v": [' + '["5", ["6"]], ' * 500 + "1]}")).arguments["v"]) == 501
