@@ -20,6 +20,7 @@ import json
 import os
 import secrets
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -174,9 +175,8 @@ def served(model: str) -> Iterator[dict[str, Any] | str]:
         process.wait()
 
 
-def measure(model: str, ways: Sequence[str], sets: Sequence[str], repeat: int, every: int) -> list[Asked]:
+def measure(model: str, ways: Sequence[str], sets: Sequence[str], repeat: int, every: int) -> Iterator[Asked]:
     """Ask everything in every way; tell each run that went wrong."""
-    asked = []
     requests = [(_label(name, every), one) for name in sets for one in read_set(name)[::every] for _ in range(repeat)]
     with served(model) as settings, tempfile.TemporaryDirectory() as folder:
         for way in ways:
@@ -184,10 +184,9 @@ def measure(model: str, ways: Sequence[str], sets: Sequence[str], repeat: int, e
             try:
                 for agent in dict.fromkeys(one["agent"] for _, one in requests):
                     stage.ask(agent, next(one["text"] for _, one in requests if one["agent"] == agent))
-                    asked += [run(stage, way, name, one) for name, one in requests if one["agent"] == agent]
+                    yield from (run(stage, way, name, one) for name, one in requests if one["agent"] == agent)
             finally:
                 stage.close()
-    return asked
 
 
 def _label(name: str, every: int) -> str:
@@ -276,9 +275,15 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=1, help="ask each request so often (for servers that sample)")
     parser.add_argument("--every", type=int, default=1, help="ask only every so many-th request of each set")
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     for model in given.model or MODELS:
         facts = measuring.machine()
-        asked = measure(model, given.way or WAYS, given.set or SETS, given.repeat, given.every)
+        asked: list[Asked] = []
+        try:
+            for one in measure(model, given.way or WAYS, given.set or SETS, given.repeat, given.every):
+                asked.append(one)
+        except KeyboardInterrupt:
+            print("Interrupted: what was asked so far is kept.")
         tell(model, asked)
         save(model, asked, facts, given.repeat)
 

@@ -67,9 +67,9 @@ def few(kind: str, count: int) -> tuple[Tool, str]:
 
 
 def large(kind: str, size: int) -> tuple[Tool, str]:
-    """One long text and a list of integers that share `size` bytes."""
-    integer: Any = {"valid": 30, "repaired": "30", "invalid": "thirty"}[kind]
-    items = [integer] * (size // 2 // (len(json.dumps(integer)) + 2))
+    """One long text and a list of integers that share `size` bytes; ten of the integers are repaired, or wrong."""
+    odd: Any = {"valid": 30, "repaired": "30", "invalid": "thirty"}[kind]
+    items = [odd] * 10 + [30] * (size // 8)
     parameters = {"text": {"type": "string"}, "numbers": {"type": "array", "items": {"type": "integer"}}}
     return tool(parameters), json.dumps({"text": "word " * (size // 10), "numbers": items})
 
