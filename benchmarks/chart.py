@@ -89,8 +89,8 @@ def sandbox(found: dict[str, Any]) -> str:
 
 
 def picture(found: dict[str, Any]) -> str:
-    """Bars: how many of 30 were right, and the mean seconds, for each model and way of the first set."""
-    blocks = [block for block in found["measurements"] if block["set"] == "first"]
+    """Bars: the share that was right, and the mean seconds, for each model and way of the first set."""
+    blocks = [block for block in found["measurements"] if block["set"].startswith("first")]
     return "\n".join(drawing(blocks))
 
 
@@ -100,7 +100,7 @@ def drawing(blocks: Sequence[dict[str, Any]]) -> Iterator[str]:
     style = "font-family='sans-serif' font-size='12'"
     yield f"<svg xmlns='http://www.w3.org/2000/svg' width='720' height='{height}' {style}>"
     yield f"<rect width='720' height='{height}' fill='white'/>"
-    yield "<text x='250' y='18'>right, of 30</text><text x='500' y='18'>mean seconds</text>"
+    yield "<text x='250' y='18'>right</text><text x='500' y='18'>mean seconds</text>"
     for number, block in enumerate(blocks):
         top = 28 + 22 * number
         name = f"{block['model'].rpartition('-')[2]}, {WORDS[block['way']]}"
@@ -108,7 +108,7 @@ def drawing(blocks: Sequence[dict[str, Any]]) -> Iterator[str]:
         right, seconds = block["right"] / block["runs"], block["mean_seconds"]
         yield f"<text x='240' y='{top + 13}' text-anchor='end'>{name}</text>"
         yield f"<rect x='250' y='{top}' width='{max(1, 200 * right):.0f}' height='16' fill='{fill}'/>"
-        yield f"<text x='{255 + 200 * right:.0f}' y='{top + 13}'>{block['right']}</text>"
+        yield f"<text x='{255 + 200 * right:.0f}' y='{top + 13}'>{block['right']}/{block['runs']}</text>"
         yield f"<rect x='500' y='{top}' width='{max(1, 160 * seconds / slowest):.0f}' height='16' fill='{fill}'/>"
         yield f"<text x='{505 + 160 * seconds / slowest:.0f}' y='{top + 13}'>{seconds:.1f}</text>"
     yield "</svg>\n"
