@@ -8,6 +8,7 @@ from pathlib import Path
 
 from mm.agent import Agent, TurnEnd
 from mm.app.assembly import Assembly
+from mm.app.plan import plan_of
 from mm.errors import MMError, ModelError
 from mm.messages import Message, Role
 from mm.session.compact import compact
@@ -77,6 +78,10 @@ class Conversation:
 
     def skills(self) -> Sequence[tuple[str, str]]:
         return [(skill.name, skill.description) for skill in self._assembly.toolbox.skills]
+
+    def plan(self) -> str:
+        """The model's todo list, as its last call in this conversation set it."""
+        return plan_of(self._agent.history.records)
 
     def undo(self) -> str | None:
         return self._agent.history.undo()

@@ -12,6 +12,8 @@ from mm.visible import make_visible, make_visible_line, remove_escapes
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 PREVIEW_LINES = 4
+PLAN_LINES = 40
+_PLAN = "todo_list"  # its output is for the person as much as for the model, and says all that its arguments do
 
 _WORDS = {
     Outcome.OK: "",
@@ -57,13 +59,16 @@ def answered_lines(
     tool = running.tool if running else result.call.name
     summary = running.summary if running else result.call.arguments
     output = output_lines(result) if result.outcome.ran else []
-    facts = [_WORDS[result.outcome], count(len(output), "line") if len(output) > preview else ""]
+    total = max(len(output), result.answer.strip("\n").count("\n") + 1)  # the model may have been given less
+    if good and tool == _PLAN:
+        preview, summary = max(preview, PLAN_LINES), ""
+    facts = [_WORDS[result.outcome], count(total, "line") if total > preview else ""]
     facts.append(seconds(result.seconds) if result.outcome.ran else "")
     end = " · ".join(fact for fact in facts if fact)
     mark = palette.good("✓") if good else palette.bad("✗")
     styled_end = palette.dim(end) if good else palette.warn(end)
     first = f"{mark} {_title(tool, summary, width - 4 - len(end), palette)}"
-    return [f"{first}  {styled_end}" if end else first, *_preview(output, preview, width, palette)]
+    return [f"{first}  {styled_end}" if end else first, *_preview(output, total, preview, width, palette)]
 
 
 def output_lines(result: ToolResult) -> list[str]:
@@ -91,11 +96,11 @@ def _title(tool: str, summary: str, width: int, palette: Palette) -> str:
     return palette.bold(name) + (f" {clip(rest, room)}" if rest and room > 3 else "")
 
 
-def _preview(output: list[str], most: int, width: int, palette: Palette) -> list[str]:
+def _preview(output: list[str], total: int, most: int, width: int, palette: Palette) -> list[str]:
     if not output or most == 0:
         return []
-    shown = output if len(output) <= most else output[: most - 1]
+    shown = output if total <= most else output[: most - 1]
     lines = [clip(f"  │ {line}", width) for line in shown]
-    if len(output) > most:
-        lines.append(f"  │ … {count(len(output) - len(shown), 'more line')}")
+    if total > len(shown):
+        lines.append(f"  │ … {count(total - len(shown), 'more line')}")
     return [palette.dim(line) for line in lines]

@@ -70,7 +70,7 @@ class _Conversation:
         self._voice = ScreenVoice(terminal.screen)
         self._chat = Chat(agent, self._voice, prompt=first)
         self._asked_to_leave = False
-        terminal.status = lambda: status_line(agent)
+        terminal.status = lambda: status_line(agent, terminal.screen.width)
 
     def run(self) -> ExitCode:
         self._greet()

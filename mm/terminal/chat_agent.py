@@ -76,6 +76,9 @@ class ChatAgent(Protocol):
     def skills(self) -> Sequence[tuple[str, str]]:
         """Name and description of each skill."""
 
+    def plan(self) -> str:
+        """The model's todo list, one line a task; "" if there is none."""
+
     def undo(self) -> str | None:
         """Take the last exchange back. Returns its prompt, None if there is none."""
 

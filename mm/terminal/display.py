@@ -86,7 +86,7 @@ class TurnDisplay:
             began = time.monotonic()
             for item in items:
                 if isinstance(item, _Rest):
-                    self._rest(item)
+                    began += self._rest(item)
                 elif isinstance(item, _Stop):
                     stopped = True
                 else:
@@ -105,13 +105,16 @@ class TurnDisplay:
                 break
         return items
 
-    def _rest(self, rest: _Rest) -> None:
+    def _rest(self, rest: _Rest) -> float:
+        """Returns the seconds that the terminal was someone else's: they are not the painter's own work."""
         self._paint(ended=False)
         with contextlib.suppress(OSError):
             self._screen.close()
         rest.resting.set()
+        began = time.monotonic()
         rest.go_on.wait()
         self._frame.someone_wrote()
+        return time.monotonic() - began
 
     def _paint(self, *, ended: bool) -> None:
         """One frame. A terminal that has gone away is no reason to end a turn."""

@@ -7,9 +7,12 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 from mm.interrupt import Interrupt
 from mm.terminal.modes import cooked
+from mm.tools.capture import Capture
+from mm.tools.process import Ended, Program, feed_program
 
 _LARGEST = 30_000  # characters that go to the model
 
@@ -26,27 +29,20 @@ def run_on_terminal(command: str, descriptor: int) -> int:
 
 
 def run_captured(command: str, interrupt: Interrupt) -> tuple[str, int]:
-    """Run a shell command and keep its output, whole up to a bound. Ctrl-C kills its group. Returns output and code."""
-    child = subprocess.Popen(
-        command,
-        shell=True,
-        start_new_session=True,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-    )
-    data = bytearray()
-    assert child.stdout is not None
-    try:
-        with interrupt.waiting():
-            while piece := os.read(child.stdout.fileno(), 65536):
-                data += piece[: max(4 * _LARGEST - len(data), 0)]
-    except KeyboardInterrupt:
-        _kill(child)
-        data += b"\n(interrupted)"
-    finally:
-        child.stdout.close()
-    return _shortened(data.decode("utf-8", "replace")), _wait(child)
+    """Run a shell command and keep its output, shortened in the middle. Returns output and exit code.
+
+    Ctrl-C ends all that it started; what it left running in the background is not waited for.
+    """
+    output = Capture(None)
+    program = Program(("/bin/sh", "-c", command), os.environ, Path.cwd(), timeout=None)
+    finished = feed_program(program, stop=interrupt.stop, stdout=output, stderr=None)
+    captured = output.finish()
+    text = (captured.head + captured.tail).decode("utf-8", "replace")
+    if captured.size > len(captured.head) + len(captured.tail):
+        text = f"{captured.head.decode('utf-8', 'replace')}\n…\n{captured.tail.decode('utf-8', 'replace')}"
+    if finished.ended is Ended.INTERRUPTED:
+        text += "\n(interrupted)"
+    return _shortened(text), 130 if finished.exit_code is None else finished.exit_code
 
 
 def _wait(child: subprocess.Popen[bytes]) -> int:

@@ -212,6 +212,9 @@ class StandIn:
     def skills(self) -> Sequence[tuple[str, str]]:
         return [("boats", "How to build boats.")]
 
+    def plan(self) -> str:
+        return ""
+
     def undo(self) -> str | None:
         return self.prompts.pop() if self.prompts else None
 

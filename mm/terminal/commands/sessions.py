@@ -42,6 +42,8 @@ def show_last_exchange(chat: Chat) -> None:
     more = [f"  … {len(lines) - _LAST_EXCHANGE_LINES:,} more lines"] if len(lines) > _LAST_EXCHANGE_LINES else []
     chat.voice.say("\n".join(["", "› " + "\n  ".join(lines[:_LAST_EXCHANGE_LINES]), *more, ""]))
     chat.voice.say_markdown(answer or "(no answer)")
+    if plan := chat.agent.plan():
+        chat.voice.say(f"\nThe plan:\n{plan}")
 
 
 def export(chat: Chat, argument: str) -> None:

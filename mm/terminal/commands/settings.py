@@ -53,6 +53,11 @@ def show_skills(chat: Chat, argument: str) -> None:
         chat.voice.say("No skills. `skills:` in the agent file names their folders.")
 
 
+def show_plan(chat: Chat, argument: str) -> None:
+    """The todo list of the model."""
+    chat.voice.say(chat.agent.plan() or "There is no plan. The tool `todo_list` makes one.")
+
+
 def show_usage(chat: Chat, argument: str) -> None:
     """Tokens of this session, as the server counted them."""
     facts = chat.agent.usage()

@@ -15,6 +15,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("permissions", "what is allowed, asked and denied", settings.show_permissions),
     Command("mcp", "the MCP servers", settings.show_servers),
     Command("skills", "the skills", settings.show_skills),
+    Command("todos", "the model's plan of its work", settings.show_plan),
     Command("usage", "tokens so far", settings.show_usage, aliases=("cost",)),
     Command("clear", "begin a new session", conversation.clear, aliases=("new",)),
     Command("compact", "replace the older part of the conversation by a summary", conversation.compact),
