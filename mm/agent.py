@@ -16,7 +16,7 @@ from mm.interrupt import Interrupt, Interrupted
 from mm.messages import Message, Outcome, Reply, Role, ToolOffer, ToolResult, Usage
 from mm.models.model import Delta, Model
 from mm.session.history import History
-from mm.session.window import Window
+from mm.session.window import SURELY_FITS, Window
 from mm.tools.spec import Tool
 
 if TYPE_CHECKING:
@@ -86,7 +86,6 @@ class Agent:
         self.window = window
         self._listen = listen
         self._max_rounds = max_rounds
-        self._asked_size = False
         self._partial = ""
 
     def turn(self, prompt: str) -> TurnEnd:
@@ -145,7 +144,10 @@ class Agent:
     def _ask(self, turn: _Turn) -> tuple[Reply, Gate]:
         offers = self._offers()
         gate = Gate(tools_offered=bool(offers))
-        fitted = self.window.fit([Message(Role.SYSTEM, self._system()), *self.history.messages()], offers)
+        messages = [Message(Role.SYSTEM, self._system()), *self.history.messages()]
+        fitted = self.window.fit(messages, offers)
+        if fitted.tokens > SURELY_FITS and self.window.ask_size(self.model.context_size):
+            fitted = self.window.fit(messages, offers)
         if fitted.note:
             self._listen(Notice(fitted.note))
         number = turn.rounds
@@ -175,12 +177,10 @@ class Agent:
         return reply, gate
 
     def _learn(self, reply: Reply) -> None:
-        """What the server's answer tells about sizes. It is asked for its context once, after the first reply."""
+        """What the server's answer tells about sizes."""
         self.last_usage = reply.usage
         self.window.learn(reply.usage)
-        if self.window.size is None and not self._asked_size:
-            self._asked_size = True
-            self.window.size = self.model.context_size()
+        self.window.ask_size(self.model.context_size)
 
     def _sent(self, number: int) -> None:
         """The request is on its way: now there is time to write down what was said."""

@@ -57,6 +57,13 @@ class Consent:
     warn: Callable[[str], None] = lambda text: None
     _session: dict[tuple[str, str], Changed] = field(default_factory=dict)  # as told, should it be another later
 
+    def __post_init__(self) -> None:
+        """A permissions file that cannot be read is said once: the person would wonder why they are asked."""
+        if self.grants is not None:
+            self.grants.entries()
+            if self.grants.problem:
+                self.warn(self.grants.problem)
+
     def approve(
         self,
         call_id: str,

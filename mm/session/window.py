@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from mm.errors import MMError
 from mm.messages import JSON, Message, ToolOffer, Usage
@@ -14,6 +14,9 @@ _LEAST, _MOST = 1.5, 6.0
 _MESSAGE = 24  # bytes of template around one message
 _MARGIN = 0.03  # of the context, for what an estimate misses
 
+SURELY_FITS = 1500
+"""Tokens: what is longer, such as a resumed session, may be more than a small context takes."""
+
 
 class Window:
     """Fits requests into a context of `size` tokens (None: unknown, so everything is sent as it is).
@@ -23,6 +26,7 @@ class Window:
 
     def __init__(self, size: int | None, reply_tokens: int | None = None) -> None:
         self.size = size
+        self._asked_size = False
         self._reply_tokens = reply_tokens
         self._bytes_per_token = _BYTES_PER_TOKEN
         self._cut = Cut()
@@ -41,6 +45,14 @@ class Window:
         self._cut = fitted.cut
         self._sent = tools + sum(map(_message_bytes, fitted.messages))
         return fitted
+
+    def ask_size(self, ask: Callable[[], int | None]) -> bool:
+        """Learn the size from the model's server, unless it is known or was asked for. Says whether it is new."""
+        if self.size is not None or self._asked_size:
+            return False
+        self._asked_size = True
+        self.size = ask()
+        return self.size is not None
 
     def forget(self) -> None:
         """Another conversation begins: nothing of it is cut yet."""

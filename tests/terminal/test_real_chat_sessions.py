@@ -1,0 +1,151 @@
+"""The session of a real chat: taken back, asked again, begun anew, resumed, compacted, exported."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from tests.cli.running import Place, call, logging_tool
+from tests.terminal.pty import Terminal
+from tests.terminal.real import leave, mm_chat, records, resumed, store_of
+
+
+def says(it: Terminal, line: str, answer: str) -> None:
+    """Type a line, see what comes of it, and wait for the next prompt."""
+    it.say(line)
+    it.wait_for(answer)
+    it.wait_for("scripted:")
+
+
+def test_undo_and_retry_take_back_what_is_sent_and_what_is_stored(place: Place) -> None:
+    place.agent(["One.", "Two.", {"text": "Two again.", "expect": "second"}, {"text": "Three.", "expect": "third"}])
+    with mm_chat(place) as it:
+        says(it, "first", "One.")
+        says(it, "second", "Two.")
+        says(it, "/retry", "Two again.")
+        says(it, "/undo", "Took back the last exchange")
+        it.type("\x15third\r")
+        it.wait_for("Three.")
+        it.wait_for("scripted:")
+        assert leave(it) == 0
+    assert [record.content for record in records(place)] == ["first", "One.", "third", "Three."]
+    resumed(place)
+
+
+def test_clear_begins_a_new_session_and_resume_brings_the_old_one_back(place: Place) -> None:
+    place.agent(["Blue.", "New.", {"text": "It was blue.", "expect": "which colour?"}])
+    with mm_chat(place) as it:
+        says(it, "my colour is blue", "Blue.")
+        it.say("/clear")
+        old = re.findall(r"\d{8}-[a-z]+", it.wait_for("brings the last one back"))[-1]
+        it.wait_for("scripted:")
+        says(it, "hello", "New.")
+        it.say("/sessions")
+        it.wait_for(old)
+        it.wait_for("scripted:")
+        says(it, f"/resume {old[:-2]}", "my colour is blue")
+        says(it, "which colour?", "It was blue.")
+        says(it, "/resume nonsense", "No session `nonsense`")
+        assert leave(it) == 0
+    assert [session.id == old for session in store_of(place).sessions()] == [True, False]
+    assert [record.content for record in records(place)][-1] == "It was blue."
+
+
+def test_compact_keeps_a_summary_and_everything_for_reading(place: Place) -> None:
+    place.agent(["One.", "Two.", "They said one.", {"text": "Three.", "expect": "third"}])
+    with mm_chat(place) as it:
+        says(it, "first", "One.")
+        says(it, "second", "Two.")
+        says(it, "/compact", "a summary takes their place")
+        says(it, "third", "Three.")
+        says(it, "/export all.json", "all.json")
+        says(it, "/export all.json", "is there already")
+        says(it, "/export", ".md")
+        assert leave(it) == 0
+    contents = [message.content for message in resumed(place)]
+    assert "They said one." in contents[0] and not any(text == "One." for text in contents)
+    exported = json.loads((place.folder / "all.json").read_text())
+    assert [item["content"] for item in exported["messages"]][:2] == ["first", "One."]
+
+
+def test_the_model_is_changed_and_one_that_cannot_be_had_changes_nothing(place: Place) -> None:
+    place.agent(["One."])
+    place.write("other.yaml", json.dumps([{"text": "From the other.", "expect": "again"}]))
+    with mm_chat(place) as it:
+        says(it, "first", "One.")
+        says(it, "/model scripted:nowhere.yaml", "There is no script")
+        says(it, "/model scripted:other.yaml", "The model is scripted:")
+        says(it, "again", "From the other.")
+        assert leave(it) == 0
+    assert store_of(place).sessions()[0].model.endswith("other.yaml")
+
+
+def test_yolo_stops_the_questions_until_it_is_turned_off(place: Place) -> None:
+    place.agent([call("act", what="1"), "Done.", call("act", what="2"), "Asked."], [logging_tool(place, "act")])
+    with mm_chat(place) as it:
+        says(it, "/yolo on", "yolo is on")
+        assert "yolo: nothing asks" in it.seen
+        says(it, "go", "Done.")
+        says(it, "/yolo off", "yolo is off")
+        it.say("go")
+        it.wait_for("y, n, … > ")
+        it.say("n")
+        it.wait_for("why not?")
+        it.say("")
+        it.wait_for("Asked.")
+        it.wait_for("scripted:")
+        assert leave(it) == 0
+    assert place.log() == ["act 1"]
+
+
+def test_continue_in_the_chat_shows_where_it_was_left(place: Place) -> None:
+    place.agent(["The key is in the **drawer**."])
+    place.mm("-p", "where is the key?", "-a", "agent.yaml")
+    place.agent([{"text": "In the drawer, as I said.", "expect": "where again?"}])
+    with mm_chat(place, "-c") as it:
+        assert "where is the key?" in it.seen and "**" not in it.seen
+        says(it, "where again?", "In the drawer, as I said.")
+        assert leave(it) == 0
+    assert len(records(place)) == 4
+
+
+def test_no_session_keeps_nothing_of_a_chat(place: Place) -> None:
+    place.agent(["Secret."])
+    with mm_chat(place, "--no-session") as it:
+        says(it, "hello", "Secret.")
+        says(it, "/undo", "Took back")
+        it.type("\x15")
+        assert leave(it) == 0
+    assert not (place.home / "data" / "sessions.db").exists()
+
+
+def test_a_store_that_cannot_be_used_is_said_once_and_the_chat_goes_on(place: Place) -> None:
+    file = place.home / "data" / "sessions.db"
+    file.parent.mkdir(parents=True, mode=0o700)
+    file.write_bytes(b"no database at all, " * 400)
+    file.chmod(0o600)
+    place.agent(["One.", "Two."])
+    with mm_chat(place) as it:
+        it.say("first")
+        it.wait_for("kept in memory only")
+        it.wait_for("One.")
+        it.wait_for("scripted:")
+        says(it, "second", "Two.")
+        says(it, "/sessions", "not a database")
+        assert leave(it) == 0
+        assert it.seen.count("kept in memory only") == 1
+        assert "Traceback" not in it.seen
+
+
+def test_the_notice_of_a_shortened_history_is_seen_in_the_chat(place: Place) -> None:
+    model = {"provider": "scripted", "name": "script.yaml", "context": 1500}
+    place.agent(["word " * 900, "Short."], model=model)
+    with mm_chat(place) as it:
+        it.say("tell me much")
+        it.wait_for("word word")
+        it.wait_for("scripted:")
+        it.say("and now?")
+        it.wait_for("no longer fits the model's context")
+        it.wait_for("Short.")
+        it.wait_for("scripted:")
+        assert leave(it) == 0
