@@ -17,7 +17,6 @@ from tests.weights import SMALL, needs_small
 pytest.importorskip("xllamacpp", reason='needs the extra: pip install "mm-agent[local]"')
 
 
-
 def ask(model: LocalModel, text: str, *, offers=(), on_delta=None, stop=None):
     return model.ask(
         [Message(Role.USER, text)],
