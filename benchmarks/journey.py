@@ -74,14 +74,14 @@ def large(kind: str, size: int) -> tuple[Tool, str]:
     return tool(parameters), json.dumps({"text": "word " * (size // 10), "numbers": items})
 
 
-def dispatcher(tools: list[Tool], folder: Path) -> Dispatcher:
+def dispatcher(tools: list[Tool], folder: Path, history: History) -> Dispatcher:
     interrupt = Interrupt()
     return Dispatcher(
         tools=lambda: tools,
         executors=Table(dict.fromkeys(Kind, BuiltinExecutor)),
         hooks=Hooks((), session_id="1", cwd=folder, environment={}, stop=threading.Event()),
         consent=Consent(permissions=Permissions(), yolo=True, person=None, interrupt=interrupt),
-        journal=History(session=new_session(str(folder), "", "")),
+        journal=history,
         interrupt=interrupt,
         listen=lambda event: None,
         spill=lambda: folder,
@@ -101,11 +101,14 @@ def checked(one: Tool, text: str) -> Callable[[], None]:
 
 def journey(one: Tool, text: str, kind: str, folder: Path) -> Callable[[], None]:
     wanted = Outcome.INVALID if kind == "invalid" else Outcome.OK
-    way = dispatcher([one], folder)
+    history = History(session=new_session(str(folder), "", ""))
+    way = dispatcher([one], folder, history)
+    calls = (ToolCall("1", "act", text),)
 
     def answer() -> None:
+        history.add_reply("", calls)
         way.loops.start_turn()
-        outcome = way.answer([ToolCall("1", "act", text)]).results[0].outcome
+        outcome = way.answer(calls).results[0].outcome
         assert outcome is wanted, outcome
 
     return answer

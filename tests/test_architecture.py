@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent / "mm"
 LAYERS = (
-    {"errors", "visible", "folders", "interrupt"},
+    {"errors", "visible", "folders", "interrupt", "workers"},
     {"messages", "events", "options"},
     {"schemas"},
     {"config"},

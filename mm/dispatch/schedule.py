@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import queue
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from mm.events import CallProgress, CallStarted, Listener
 from mm.interrupt import Interrupt
 from mm.messages import Outcome, ToolCall
 from mm.tools.spec import ApprovedCall, Arguments, Executor, Kind, Output, Run
+from mm.workers import work_beside
 
 GRACE = 5.0  # seconds that an interrupted executor has to return
 _LONGEST = 120  # characters of one argument in the line that tells of a call
@@ -96,7 +96,7 @@ class Runner:
             # It reads from the terminal, where Ctrl-C arrives in the main thread; it runs alone anyway.
             work()
             return
-        threading.Thread(target=work, name=f"call {approved.tool.name}", daemon=True).start()
+        work_beside(work)
 
     def _next(self, running: Sequence[OpenCall], ended: queue.SimpleQueue[_Ended]) -> _Ended:
         """Wait for the next call to end; after an interrupt only for a short while, then give one up."""

@@ -6,9 +6,7 @@ import atexit
 import errno
 import os
 import select
-import threading
 import time
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
@@ -22,6 +20,7 @@ from mm.tools.sandbox.plan import WasmPlan
 from mm.tools.sandbox.words import describe_error, describe_trap
 from mm.tools.sandbox.world import OutputPipe, open_world
 from mm.tools.spec import Run
+from mm.workers import work_beside
 
 _TICK = 0.05  # seconds between two looks at the stop event
 _GRACE = 0.8  # seconds that an ended guest gets before its thread is left behind
@@ -69,10 +68,9 @@ class Call:
         if run.stop.is_set():
             return Ending(How.STOPPED)
         with OutputPipe() as out, OutputPipe() as err:
-            thread = threading.Thread(target=self._thread, args=(out, err), daemon=True)
             _live.add(self)
             try:
-                _start(thread, (out, err))
+                self._start(out, err)
                 self._drain(run, {out.reader: stdout, err.reader: stderr})
             finally:
                 _live.discard(self)
@@ -83,6 +81,14 @@ class Call:
     def end(self) -> None:
         """End the guest because mm itself ends."""
         self._guest.end(Cut.EXIT)
+
+    def _start(self, out: OutputPipe, err: OutputPipe) -> None:
+        try:
+            work_beside(lambda: self._thread(out, err))
+        except RuntimeError as error:
+            out.close_writer()
+            err.close_writer()
+            raise OSError(errno.EAGAIN, "no more threads") from error
 
     def _drain(self, run: Run, streams: dict[int, Capture]) -> None:
         """Read both streams to their ends, which come when the instance is gone, or until it is left behind."""
@@ -176,15 +182,6 @@ class Call:
             return Ending(How.TIME if self._guest.cut is Cut.TIME else How.STOPPED)
         why = describe_trap(error) if isinstance(error, Trap) else describe_error(error)
         return Ending(How.CRASHED, why=why, memory=memory)
-
-
-def _start(thread: threading.Thread, pipes: Iterable[OutputPipe]) -> None:
-    try:
-        thread.start()
-    except RuntimeError as error:
-        for pipe in pipes:
-            pipe.close_writer()
-        raise OSError(errno.EAGAIN, "no more threads") from error
 
 
 _live: set[Call] = set()
