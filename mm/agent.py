@@ -87,6 +87,7 @@ class Agent:
         self._listen = listen
         self._max_rounds = max_rounds
         self._partial = ""
+        self._answered = False
 
     def turn(self, prompt: str) -> TurnEnd:
         """Answer one user message. Ends in a TurnEnd, whatever happens; never raises for a model's mistake."""
@@ -146,7 +147,7 @@ class Agent:
         gate = Gate(tools_offered=bool(offers))
         messages = [Message(Role.SYSTEM, self._system()), *self.history.messages()]
         fitted = self.window.fit(messages, offers)
-        if fitted.tokens > SURELY_FITS and self.window.ask_size(self.model.context_size):
+        if (fitted.tokens > SURELY_FITS or self._answered) and self.window.ask_size(self.model.context_size):
             fitted = self.window.fit(messages, offers)
         if fitted.note:
             self._listen(Notice(fitted.note))
@@ -177,10 +178,12 @@ class Agent:
         return reply, gate
 
     def _learn(self, reply: Reply) -> None:
-        """What the server's answer tells about sizes."""
+        """What the server's answer tells about sizes. How large an output may be is only asked for calls."""
+        self._answered = True
         self.last_usage = reply.usage
         self.window.learn(reply.usage)
-        self.window.ask_size(self.model.context_size)
+        if reply.calls or may_become_call(reply.text):
+            self.window.ask_size(self.model.context_size)
 
     def _sent(self, number: int) -> None:
         """The request is on its way: now there is time to write down what was said."""
@@ -241,10 +244,10 @@ class Agent:
             return _NUDGE_EMPTY
         if found.wrapped:
             return _NUDGE_WRAPPED
-        if found.stranger and self._offers():
-            names = ", ".join(offer.name for offer in self._offers())
+        names = ", ".join(offer.name for offer in self._offers())
+        if found.stranger and names:
             return _NUDGE_STRANGER.format(found.stranger[:64], names)
-        if found.cut and self._offers() and may_become_call(found.text):
+        if found.cut and names and may_become_call(found.text):
             return _NUDGE_CUT
         return ""
 

@@ -14,6 +14,7 @@ import pexpect
 import pytest
 
 from tests.cli.running import MM, Place, alive_in_group, call, logging_tool
+from tests.models.loopback import reply, say, serving
 
 
 def agent_with_tool(place: Place, *steps: object, **keys: object) -> None:
@@ -405,3 +406,30 @@ def test_outside_of_any_agent_file_the_defaults_are_used(place: Place, tmp_path:
     place.write("script.yaml", '["hello"]')
     ran = place.mm("-p", "x", "-m", "scripted:script.yaml")
     assert (ran.code, ran.out) == (0, "hello\n")
+
+
+def test_a_one_shot_asks_the_server_for_nothing_but_its_answer(place: Place) -> None:
+    """How large the model's context is only matters for what is sent next."""
+    with serving() as server:
+        server.answers = [say("Hello.")]
+        place.write("agent.yaml", f"model: {{name: m, base_url: '{server.url}'}}\nbuiltins: []\n")
+        ran = place.mm("-p", "hi", "-a", "agent.yaml")
+    assert (ran.code, ran.out) == (0, "Hello.\n")
+    assert [seen.path for seen in server.seen] == ["/v1/chat/completions"]
+
+
+def test_the_context_size_is_known_before_the_output_of_a_call_is_cut(place: Place) -> None:
+    """A quarter of a small context, so that one output does not fill it."""
+    wanted = json.dumps({"name": "print", "arguments": {}})
+    with serving() as server:
+        server.answers = [say(wanted), reply(200, {"data": [{"id": "m", "max_model_len": 2048}]}), say("Done.")]
+        place.write("long.sh", "#!/bin/sh\nseq 100000\n", 0o755)
+        place.write(
+            "agent.yaml",
+            f"model: {{name: m, base_url: '{server.url}'}}\nbuiltins: []\nyolo: true\n"
+            "tools: [{name: print, description: Print., command: [./long.sh]}]\n",
+        )
+        ran = place.mm("-p", "go", "-a", "agent.yaml")
+    assert (ran.code, ran.out) == (0, "Done.\n")
+    assert [seen.path for seen in server.seen] == ["/v1/chat/completions", "/v1/models", "/v1/chat/completions"]
+    assert len(server.seen[-1].body["messages"][-1]["content"]) < 4000
