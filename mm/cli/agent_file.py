@@ -8,18 +8,12 @@ from pathlib import Path
 
 import click
 
-from mm.cli.complete import complete_file
-from mm.cli.values import NOT_EMPTY
 from mm.config.find import Found, find
 from mm.config.load import load
 from mm.config.schema import Config
 from mm.config.trust import is_trusted, trust
 from mm.errors import MMError, UsageError
 from mm.options import Options
-
-AGENT_OPTION = click.option(
-    "-a", "--agent", "agent_file", metavar="FILE", type=NOT_EMPTY, shell_complete=complete_file, help="The agent file."
-)
 
 
 def agent_file(context: click.Context, named: str | None) -> Found | None:

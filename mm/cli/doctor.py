@@ -9,7 +9,8 @@ from dataclasses import asdict, replace
 import click
 
 from mm.cli import agent_checks, checks
-from mm.cli.agent_file import AGENT_OPTION, agent_file
+from mm.cli.agent_file import agent_file
+from mm.cli.agent_option import AGENT_OPTION
 from mm.cli.checks import Check, Status
 from mm.cli.streams import show, show_json
 from mm.errors import ExitCode, MMError

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mm import __version__
-from mm.cli.complete import complete_file, complete_folder, complete_session, complete_tool
+from mm.cli.agent_option import AGENT_OPTION
+from mm.cli.complete import complete_folder, complete_session, complete_tool
 from mm.cli.report import report
 from mm.cli.streams import ReaderGoneError, abandon_stdout, prepare_streams, tell
 from mm.cli.values import NOT_EMPTY
@@ -138,15 +139,7 @@ def _exists(entry: _Entry) -> bool:
 )
 @click.version_option(__version__, prog_name="mm", message="%(prog)s %(version)s")
 @click.option("-p", "--print", "prompt", metavar="PROMPT", help="Ask once, print the answer; `-`: from stdin.")
-@click.option(
-    "-a",
-    "--agent",
-    "agent_file",
-    metavar="FILE",
-    type=NOT_EMPTY,
-    shell_complete=complete_file,
-    help="The agent file; naming it is trusting it.",
-)
+@AGENT_OPTION
 @click.option("-m", "--model", metavar="MODEL", type=NOT_EMPTY, help="provider:model, such as ollama:qwen3.")
 @click.option("-y", "--yolo", is_flag=True, help="Do not ask before running tools; deny rules still hold.")
 @click.option(

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import click
 
-from mm.cli.agent_file import AGENT_OPTION, needed_file
+from mm.cli.agent_file import needed_file
+from mm.cli.agent_option import AGENT_OPTION
 from mm.cli.streams import show
 from mm.config.findings import Severity, findings
 from mm.config.load import load

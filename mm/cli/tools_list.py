@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from mm.app.assembly import Assembly
-from mm.cli.agent_file import AGENT_OPTION, read_config
+from mm.cli.agent_file import read_config
+from mm.cli.agent_option import AGENT_OPTION
 from mm.cli.streams import show, show_json
 from mm.config.schema import Config
 from mm.interrupt import Interrupt

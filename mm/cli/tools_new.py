@@ -10,7 +10,8 @@ from pathlib import Path
 
 import click
 
-from mm.cli.agent_file import AGENT_OPTION, is_trusted_already, needed_file, trust_quietly
+from mm.cli.agent_file import is_trusted_already, needed_file, trust_quietly
+from mm.cli.agent_option import AGENT_OPTION
 from mm.cli.entry_text import command_entry, wasm_entry
 from mm.cli.replacing import Draft
 from mm.cli.scaffold import LANGUAGES, build_command, module_folder

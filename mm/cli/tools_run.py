@@ -11,7 +11,8 @@ import click
 from mm.app.agent_file import chosen_config
 from mm.app.assembly import Assembly
 from mm.app.voices import LateEcho, line_person, notices_only
-from mm.cli.complete import complete_file, complete_tool
+from mm.cli.agent_option import AGENT_OPTION
+from mm.cli.complete import complete_tool
 from mm.cli.piped import piped_text
 from mm.cli.streams import show, tell
 from mm.cli.values import NOT_EMPTY
@@ -39,15 +40,7 @@ _EXIT_CODES = {
 @click.argument("name", type=NOT_EMPTY, shell_complete=complete_tool)
 @click.argument("values", nargs=-1, metavar="[KEY=VALUE]...")
 @click.option("--args", "arguments", metavar="JSON", help="All arguments as one JSON object; `-` reads it from stdin.")
-@click.option(
-    "-a",
-    "--agent",
-    "agent_file",
-    metavar="FILE",
-    type=NOT_EMPTY,
-    shell_complete=complete_file,
-    help="The agent file; naming it is trusting it.",
-)
+@AGENT_OPTION
 @click.option("-y", "--yolo", is_flag=True, help="Do not ask before running it.")
 @click.option(
     "--allow",

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 import click
 
-from mm.cli.agent_file import AGENT_OPTION, read_config
+from mm.cli.agent_file import read_config
+from mm.cli.agent_option import AGENT_OPTION
 from mm.cli.complete import complete_tool
 from mm.cli.streams import show
 from mm.cli.tools_list import flags_of, tools_of
