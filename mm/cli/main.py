@@ -18,7 +18,7 @@ from mm.cli.complete import complete_folder, complete_session, complete_tool
 from mm.cli.report import report
 from mm.cli.streams import ReaderGoneError, abandon_stdout, prepare_streams, tell
 from mm.cli.values import NOT_EMPTY
-from mm.errors import ExitCode, MMError
+from mm.errors import ExitCode, MMError, UsageError
 from mm.options import Options, OutputFormat
 
 if TYPE_CHECKING:
@@ -178,12 +178,20 @@ def mm(context: click.Context, /, **given: Any) -> None:
     """
     given["output_format"] = OutputFormat(given["output_format"])
     options = Options(**given)
+    _refuse_two_sessions(options)
     context.obj = options
     if context.invoked_subcommand is not None:
         return
     module = "mm.cli.chat" if options.prompt is None else "mm.cli.one_shot"
     code: ExitCode = importlib.import_module(module).run(options)
     context.exit(int(code))
+
+
+def _refuse_two_sessions(options: Options) -> None:
+    """Neither of `-c` and `-r` may win silently: the turn would be written into a session that was not meant."""
+    if options.go_on and options.resume is not None:
+        hint = "Keep `-r ID` for that session, or `-c` for the newest one of this folder and agent file."
+        raise UsageError("`-c` and `-r` name two sessions to go on with.", hint)
 
 
 def main() -> None:

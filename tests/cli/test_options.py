@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import click
 
 from mm.cli.main import mm
+from tests.cli.running import Place
 
 
 def commands(command: click.Command, context: click.Context) -> Iterator[tuple[str, click.Command]]:
@@ -28,3 +30,11 @@ def test_the_agent_file_is_named_alike_wherever_it_is_named() -> None:
     }
     assert {"mm", "mm tools run", "mm tools list", "mm mcp list", "mm doctor"} <= set(found)
     assert all(one == found["mm"] for one in found.values())
+
+
+def test_two_ways_to_go_on_with_a_session_are_told_apart_and_none_wins(place: Place) -> None:
+    place.agent(["first"])
+    kept = json.loads(place.mm("-a", "agent.yaml", "-p", "x", "--output-format", "json").out)["session_id"]
+    ran = place.mm("-a", "agent.yaml", "-c", "-r", kept, "-p", "y")
+    assert (ran.code, ran.out) == (2, "")
+    assert "Keep `-r ID` for that session, or `-c` for the newest one of this folder and agent file." in ran.err
