@@ -1,4 +1,7 @@
-"""Refuses write grants that reach what the agent file itself trusts: modules, hooks, programs, skills, mm's folders."""
+"""Refuses write grants that reach what the agent file itself trusts.
+
+That is its modules, hooks, programs, skills and instructions, and mm's own folders.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from mm.config.schema import Config
 from mm.config.started import started
 from mm.config.wasm_entry import WrittenGrant, is_inside
 
-_HINT = "Grant a folder of its own for data, and keep programs elsewhere."
+_HINT = "Grant a folder of its own for data, and keep programs and instructions elsewhere."
 _MOST_FILES = 20_000
 
 
@@ -63,6 +66,8 @@ def _trusted(config: Config) -> Iterator[_Trusted]:
         yield _Trusted("the agent file", lookups(config.file), None)
     for folder in folders.own_folders():
         yield _Trusted("a folder of mm's own", lookups(folder), Path(os.path.realpath(folder)))
+    for told in config.instructions_files:
+        yield _Trusted(f"`{told.name}` of `instructions_files`", lookups(told), None)
     for skills in config.skills:
         path = Path(os.path.realpath(skills))
         yield _Trusted("skills", lookups(skills), path if path != home else None)

@@ -244,6 +244,17 @@ def test_a_module_may_not_write_where_the_way_to_a_program_leads_through(tmp_pat
     assert "`write: data` contains the program of `other`" in found
 
 
+@pytest.mark.parametrize("name", ["data/AGENTS.md", "data/not-there-yet.md", "link.md"])
+def test_a_module_may_not_write_what_the_model_is_told_next_time(tmp_path: Path, name: str) -> None:
+    (tmp_path / "data").mkdir(exist_ok=True)
+    (tmp_path / "data/AGENTS.md").write_text("Be kind.")
+    (tmp_path / "link.md").symlink_to("data/AGENTS.md")
+    entry = "  - {name: it, wasm: modules/x.wasm, write: [data]}"
+    (found,) = wrong(tmp_path, f"instructions_files: [{name}]\ntools:\n{entry}\n")
+    assert found.startswith(f"3:46: `write: data` contains `{Path(name).name}` of `instructions_files` | ")
+    assert "keep programs and instructions elsewhere" in found
+
+
 def test_a_module_may_write_beside_the_agent_file(tmp_path: Path) -> None:
     text = "tools:\n  - {name: a, wasm: a.wasm, write: [notes]}\n  - {name: b, command: [./b.sh]}\n"
     assert len(read(tmp_path, text).tools) == 2
