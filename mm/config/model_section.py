@@ -27,19 +27,26 @@ def _from_text(reader: Reader, node: Node, text: str) -> ModelConfig | None:
     if isinstance(node, Scalar) and node.is_null:
         return None
     before = text.partition(":")[0]
-    near = did_you_mean(before, PROVIDERS)
-    hint = near or f"Such as `model: ollama:{text}`, or `model: {{name: …, base_url: …}}`."
     if before in PROVIDERS:
-        message, hint = f"`model: {text}` names no model", f"Write `model: {before}:NAME`."
+        message, hint = _nameless("model", text, before)
     else:
         message = f"`model: {text}` does not say who serves it; providers are {_known()}"
+        bare = text.strip(" :") or "NAME"
+        near = did_you_mean(before, PROVIDERS)
+        hint = near or f"Such as `model: ollama:{bare}`, or `model: {{name: …, base_url: …}}`."
     reader.problem(node, message, hint)
     return None
 
 
 def _split(text: str) -> tuple[str, str]:
     provider, _, name = text.partition(":")
-    return (provider, name.strip()) if provider in PROVIDERS else ("", text)
+    return (provider, name.strip() if name.strip(" :") else "") if provider in PROVIDERS else ("", text)
+
+
+def _nameless(key: str, text: str, provider: str) -> tuple[str, str]:
+    """What is wrong with `provider:` alone, and the edit that mends it."""
+    what, wanted = ("script", "FILE") if provider == "scripted" else ("model", "NAME")
+    return f"`{key}: {text}` names no {what}", f"Write `{key}: {provider}:{wanted}`."
 
 
 def _known() -> str:
@@ -54,9 +61,11 @@ def _from_mapping(reader: Reader, node: Node, fields: Fields) -> ModelConfig | N
         provider, name = (stated, name) if provider == stated else (stated, written)
     if not name and "name" in fields and not written.strip():
         reader.problem(fields["name"], "`name` of the model is empty", "Write `name: ollama:NAME`.")
+    elif not name and provider in PROVIDERS and "name" in fields:
+        reader.problem(fields["name"], *_nameless("name", written, provider))
     base_url = read_url(reader, fields.get("base_url"), "base_url")
     if written and not provider and "base_url" not in fields:
-        hint = f"Write `name: ollama:{written}`, or add `base_url:`."
+        hint = f"Write `name: ollama:{written.strip(' :') or 'NAME'}`, or add `base_url:`."
         reader.problem(fields["name"], f"`{written}` does not say who serves it; providers are {_known()}", hint)
     key, key_variables = reader.expanded(fields.get("api_key"), "api_key")
     if key and not key_variables:

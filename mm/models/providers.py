@@ -79,8 +79,9 @@ def parse(text: str, source: str, *, own: str = "") -> ModelConfig:
         return ModelConfig("local", provider)
     if provider not in (*PROVIDERS, own or DEFAULT.provider):
         raise _unknown(provider, text.strip(), source)
-    if not name.strip():
-        raise UsageError(f"{source} names no model: `{text}`.", f"Write `{provider}:MODEL`.")
+    if not name.strip(" :"):
+        what, wanted = ("script", "FILE") if provider == "scripted" else ("model", "MODEL")
+        raise UsageError(f"{source} names no {what}: `{text}`.", f"Write `{provider}:{wanted}`.")
     return ModelConfig(provider, name.strip())
 
 
@@ -153,5 +154,9 @@ def _with_key(config: ModelConfig, environ: Mapping[str, str]) -> ModelConfig:
 def _unknown(provider: str, text: str, source: str) -> UsageError:
     known = ", ".join(f"`{name}:`" for name in PROVIDERS if name != "scripted")
     near = difflib.get_close_matches(provider.lower(), PROVIDERS, n=1, cutoff=0.75)
-    hint = f"Did you mean `{near[0]}:{text.partition(':')[2] or 'MODEL'}`?" if near else f"Such as `ollama:{text}`."
-    return UsageError(f"{source}: `{provider}` is not a provider; known are {known}.", hint)
+    if near:
+        hint = f"Did you mean `{near[0]}:{text.partition(':')[2].strip(' :') or 'MODEL'}`?"
+    else:
+        hint = f"Such as `ollama:{text.strip(' :') or 'MODEL'}`."
+    wrong = f"{source}: `{provider}` is not a provider" if provider else f"{source} names no provider: `{text}`"
+    return UsageError(f"{wrong}; known are {known}.", hint)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import stat
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -121,15 +122,32 @@ class ScriptedModel:
 def read_script(path: Path) -> list[Step]:
     """The steps of a script file: a YAML or JSON list. Raises UsageError, naming the step and the key."""
     try:
-        steps = yaml.safe_load(path.read_text("utf-8"))
-    except FileNotFoundError:
-        hint = "`scripted:FILE` starts at the agent file's folder."
-        raise UsageError(f"There is no script `{path}`.", hint) from None
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        steps = yaml.safe_load(_text(path))
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
         raise UsageError(f"The script `{path}` cannot be read: {' '.join(str(error).split())}") from error
     if not isinstance(steps, list):
         raise UsageError(f"The script `{path}` is not a list.", "Each item is a text, or a mapping: `- text: Hello`.")
     return [_read_step(path, number, item) for number, item in enumerate(steps, 1)]
+
+
+_ANOTHER = "Name a file: `scripted:FILE`."
+
+
+def _text(path: Path) -> str:
+    """What a script file holds. Only a regular file is opened: a FIFO would hang mm."""
+    try:
+        mode = path.stat().st_mode
+        if not stat.S_ISREG(mode):
+            what = "a folder" if stat.S_ISDIR(mode) else "not a regular file"
+            raise UsageError(f"The script `{path}` is {what}.", _ANOTHER)
+        return path.read_text("utf-8")
+    except FileNotFoundError:
+        hint = (
+            "A relative path behind `-m` starts at the working directory, one in an agent file at the folder of that."
+        )
+        raise UsageError(f"There is no script `{path}`.", hint) from None
+    except OSError as error:
+        raise UsageError(f"The script `{path}` cannot be read: {error.strerror}.", _ANOTHER) from error
 
 
 _KEYS = ("text", "pieces", "calls", "reasoning", "finish", "delay", "expect", "error", "usage")

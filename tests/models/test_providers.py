@@ -46,7 +46,17 @@ def test_a_name_of_the_catalogue_needs_no_provider():
         ("olama:llama3", "Did you mean `ollama:llama3`?"),
         ("llama3.2:3b", "Such as `ollama:llama3.2:3b`."),
         ("gpt-4o", "Such as `ollama:gpt-4o`."),
-        ("ollama:", "Write `ollama:MODEL`."),
+        ("ollama:", "`-m` names no model: `ollama:`.\nWrite `ollama:MODEL`."),
+        ("ollama::", "`-m` names no model: `ollama::`.\nWrite `ollama:MODEL`."),
+        ("ollama", "`-m` names no model: `ollama`.\nWrite `ollama:MODEL`."),
+        ("scripted:", "`-m` names no script: `scripted:`.\nWrite `scripted:FILE`."),
+        (":", "`-m` names no provider: `:`; known are `local:`, "),
+        (":", "\nSuch as `ollama:MODEL`."),
+        ("  ", "\nSuch as `ollama:MODEL`."),
+        (":x", "`-m` names no provider: `:x`; known are "),
+        (":x", "\nSuch as `ollama:x`."),
+        ("gpt-4o:", "\nSuch as `ollama:gpt-4o`."),
+        ("Ollama:", "\nDid you mean `ollama:MODEL`?"),
     ],
 )
 def test_a_wrong_name_is_a_usage_error_with_the_nearest(text, words):

@@ -1,11 +1,12 @@
 """The model whose replies are written down."""
 
+import os
 import threading
 
 import pytest
 
 from mm.config.schema import ModelConfig
-from mm.errors import MMError, ModelError
+from mm.errors import MMError, ModelError, UsageError
 from mm.interrupt import Interrupted
 from mm.messages import Finish, Message, Reply, Role, ToolCall
 from mm.models.scripted import ScriptedModel, Step
@@ -106,6 +107,19 @@ def test_a_wrong_script_is_told_with_its_step(tmp_path, text, words):
     assert words in str(caught.value)
 
 
-def test_a_missing_script_is_told(tmp_path):
-    with pytest.raises(MMError, match="There is no script"):
-        ScriptedModel(ModelConfig("scripted", str(tmp_path / "no.yaml")))
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("no.yaml", "There is no script `{}`.\nA relative path behind `-m` starts at the working directory, "),
+        ("folder", "The script `{}` is a folder.\nName a file: `scripted:FILE`."),
+        ("fifo", "The script `{}` is not a regular file.\nName a file: `scripted:FILE`."),
+        ("file.yaml/x", "The script `{}` cannot be read: Not a directory.\nName a file: `scripted:FILE`."),
+    ],
+)
+def test_what_is_no_script_is_told_in_words(tmp_path, name, words):
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "file.yaml").touch()
+    with pytest.raises(UsageError) as caught:
+        ScriptedModel(ModelConfig("scripted", str(tmp_path / name)))
+    assert str(caught.value).startswith(words.format(tmp_path / name))
