@@ -33,6 +33,11 @@ def own_folders() -> tuple[Path, ...]:
     return tuple(_platform(kind) for kind in ("config", "data", "cache"))
 
 
+def with_home(text: str) -> Path:
+    """A path with its `~` filled in. `~nobody` stays as written: then there is no such file, which can be said."""
+    return Path(os.path.expanduser(text))  # noqa: PTH111 - that of Path raises where there is no such user
+
+
 def private_folder(parent: Path, *names: str) -> Path:
     """A folder below one of the above, made private if it is new."""
     folder = parent

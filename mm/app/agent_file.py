@@ -16,7 +16,7 @@ from mm.visible import make_shell_word, make_visible_line
 
 def chosen_config(options: Options) -> Config:
     """The configuration of this run, in the folder that `--cwd` names. Raises UsageError, with every problem."""
-    named = _absolute(options.agent_file) if options.agent_file else None
+    named = named_file(options.agent_file).absolute() if options.agent_file else None
     if options.cwd is not None:
         _enter(options.cwd)
     if named is not None:
@@ -74,11 +74,12 @@ def _ask_for_trust(written: Config, path: Path) -> None:
         raise refusal
 
 
-def _absolute(text: str) -> Path:
+def named_file(text: str) -> Path:
+    """The path that `-a` names, as written but for `~`. Raises UsageError where that is nobody's home."""
     try:
-        return Path(text).expanduser().absolute()
+        return Path(text).expanduser()
     except RuntimeError as error:  # `~nobody`
-        raise UsageError(f"`-a {make_visible_line(text)}`: there is no such user.", "Name an agent file.") from error
+        raise UsageError(f"`{make_visible_line(text)}`: there is no such user.", "Name an agent file.") from error
 
 
 def _enter(folder: str) -> None:

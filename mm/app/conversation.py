@@ -125,7 +125,7 @@ class Conversation:
         target = file or Path(f"{history.session_id}.md")
         write = to_json if target.suffix == ".json" else to_markdown
         try:
-            with target.expanduser().open("x", encoding="utf-8") as out:
+            with target.open("x", encoding="utf-8") as out:
                 out.write(write(history.session, self._records()))
         except FileExistsError:
             raise MMError(f"`{target}` is there already.", "Name another file: /export FILE") from None

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import click
 
+from mm.app.agent_file import named_file
 from mm.config.find import Found, find
 from mm.config.load import load
 from mm.config.schema import Config
 from mm.config.trust import is_trusted, trust
 from mm.errors import MMError, UsageError
+from mm.folders import with_home
 from mm.options import Options
 
 
@@ -21,8 +23,8 @@ def agent_file(context: click.Context, named: str | None) -> Found | None:
     options = context.find_object(Options)
     named = named or (options.agent_file if options else None)
     if named:
-        return Found(Path(named), own=True)
-    folder = Path((options.cwd if options else None) or ".").expanduser()
+        return Found(named_file(named), own=True)
+    folder = with_home((options.cwd if options else None) or ".")
     if options and options.cwd and not folder.is_dir():
         raise UsageError(f"`--cwd {options.cwd}`: there is no such folder.", "Name a folder that is there.")
     return find(folder, os.environ)

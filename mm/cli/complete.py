@@ -76,10 +76,11 @@ def _tool_names(context: click.Context) -> Iterator[str]:
     from mm.config.schema import DEFAULT_BUILTINS
     from mm.config.source import decode, read_bytes
     from mm.config.yaml_tree import read_tree
+    from mm.folders import with_home
 
     named = context.params.get("agent_file") or context.find_root().params.get("agent_file")
     start = context.find_root().params.get("cwd") or "."
-    found = Path(named).expanduser() if named else getattr(find(Path(start), os.environ), "path", None)
+    found = with_home(named) if named else getattr(find(Path(start), os.environ), "path", None)
     if found is None:
         yield from DEFAULT_BUILTINS
         return

@@ -17,6 +17,7 @@ from mm.config.append import flow
 from mm.config.json_schema import json_schema
 from mm.config.load import load
 from mm.errors import UsageError
+from mm.folders import with_home
 from mm.visible import make_visible_line
 
 _SCHEMA = Path(".mm/agent.schema.json")
@@ -30,7 +31,7 @@ def command(folder: str, name: str | None) -> None:
 
     Beside it, .mm/agent.schema.json gives editors completion and checks. Nothing that is there is overwritten.
     """
-    target = Path(folder).expanduser() / "agent.yaml"
+    target = _named(folder) / "agent.yaml"
     _refuse_if_there(target)
     _make_folder(target.parent)
     text = fill("agent.yaml.tmpl", {"NAME": flow(_agent_name(target.parent, name))})
@@ -39,6 +40,12 @@ def command(folder: str, name: str | None) -> None:
     # The person asked for exactly this text, so mm need not ask whether it may be used.
     trust_quietly(load(target, environ=os.environ))
     _tell(target)
+
+
+def _named(folder: str) -> Path:
+    if folder.startswith("~") and str(with_home(folder)) == folder:
+        raise UsageError(f"`{make_visible_line(folder)}`: there is no such user.", "Name a folder: mm init FOLDER")
+    return with_home(folder)
 
 
 def _refuse_if_there(target: Path) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import click
 
+from mm.app.agent_file import named_file
 from mm.cli.agent_file import needed_file
 from mm.cli.streams import show
 from mm.cli.values import NOT_EMPTY
@@ -24,7 +24,7 @@ def command(context: click.Context, file: str | None) -> None:
 
     Says what the file would start, allow and send where. When it, its skills or its hooks change, mm asks again.
     """
-    path = Path(file) if file else needed_file(context, None).path
+    path = named_file(file) if file else needed_file(context, None).path
     config = load(path, environ=os.environ)
     for line in summary(config):
         show(make_visible_line(line))

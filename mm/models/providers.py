@@ -12,6 +12,7 @@ from pathlib import Path
 
 from mm.config.schema import ModelConfig
 from mm.errors import MMError, UsageError
+from mm.folders import with_home
 from mm.models.model import Model
 
 DEFAULT = ModelConfig("local", "qwen2.5-coder-1.5b")
@@ -122,7 +123,7 @@ def _overridden(config: ModelConfig | None, chosen: ModelConfig) -> ModelConfig:
 def _anchored(config: ModelConfig, folder: Path | None) -> ModelConfig:
     if config.provider != "scripted" or folder is None:
         return config
-    return replace(config, name=str(folder / Path(config.name).expanduser()))
+    return replace(config, name=str(folder / with_home(config.name)))
 
 
 def _with_address(config: ModelConfig, environ: Mapping[str, str]) -> ModelConfig:

@@ -14,6 +14,7 @@ import yaml
 
 from mm.config.schema import ModelConfig
 from mm.errors import ModelError, UsageError
+from mm.folders import with_home
 from mm.interrupt import Interrupted
 from mm.messages import JSON, Finish, Message, Reply, ToolCall, ToolOffer, Usage
 from mm.models.model import Delta, OnDelta, OnNotice
@@ -58,7 +59,7 @@ class ScriptedModel:
     def __init__(self, source: ModelConfig | Sequence[Step | Reply | str], *, context: int | None = None) -> None:
         if isinstance(source, ModelConfig):
             self.label = str(source)
-            self._steps = read_script(Path(source.name).expanduser())
+            self._steps = read_script(with_home(source.name))
             self._context = source.context
         else:
             self.label = "scripted:list"

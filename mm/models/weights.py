@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mm.errors import MMError, UsageError
-from mm.folders import data_folder, private_folder
+from mm.folders import data_folder, private_folder, with_home
 
 _TABLE = Path(__file__).with_name("weights.json")
 
@@ -64,7 +64,7 @@ def catalogue(table: Path = _TABLE) -> Mapping[str, Weights]:
 def find(name: str) -> Path:
     """The file of a catalogue name or of a path to a .gguf file. Raises MMError naming the command that fetches it."""
     if name.endswith(".gguf"):
-        path = Path(name).expanduser()
+        path = with_home(name)
         if not path.is_file():
             raise MMError(f"There is no file `{path}`.", "Check the path in `model`, or see `mm model list`.")
         return path

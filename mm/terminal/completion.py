@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
+from mm.folders import with_home
 from mm.terminal.commands.table import COMMANDS
 from mm.visible import make_visible_line
 
@@ -40,7 +40,7 @@ def _commands(typed: str) -> Iterator[Completion]:
 def _paths(typed: str, *, quoted: bool) -> Iterator[Completion]:
     """Files and folders that begin with what was typed; hidden ones only if a dot was typed."""
     folder, _, start = typed.rpartition("/")
-    root = Path(f"{folder}/" if "/" in typed else ".").expanduser()
+    root = with_home(f"{folder}/" if "/" in typed else ".")
     try:
         with os.scandir(root) as entries:
             found = sorted((entry.name, entry.is_dir()) for entry in entries if entry.name.startswith(start))

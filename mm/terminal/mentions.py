@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from mm.folders import with_home
+
 LARGEST = 256 * 1024  # bytes
 _MENTION = re.compile(r'(?<!\S)@(?:"([^"\n]+)"|([\w./~+-]+))(?=[\s,;:!?)]|$)')
 _BACKTICKS = re.compile(r"`{3,}")
@@ -51,7 +53,7 @@ class _UnreadableError(Exception):
 
 
 def _read(name: str) -> str:
-    path = Path(name).expanduser()
+    path = with_home(name)
     if path.is_dir():
         raise _UnreadableError(f"`{name}` is a folder; name a file in it.")
     if not path.exists():
@@ -72,7 +74,7 @@ def _read(name: str) -> str:
 
 def _without_stop(name: str) -> str:
     """`@notes.txt.` at the end of a sentence means `notes.txt`."""
-    return name if Path(name).expanduser().exists() else name.rstrip(".")
+    return name if with_home(name).exists() else name.rstrip(".")
 
 
 def _looks_like_path(name: str) -> bool:

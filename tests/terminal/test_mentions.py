@@ -41,3 +41,7 @@ def test_what_cannot_be_read_is_said() -> None:
         "`big` is longer than 256 KiB; let the model read it in parts.",
         "There is no file `none.txt`.",
     )
+
+
+def test_a_home_of_nobody_is_a_file_that_is_not_there() -> None:
+    assert insert_files("see @~nosuchuser/a.txt").problems == ("There is no file `~nosuchuser/a.txt`.",)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
+from mm.folders import with_home
 from mm.terminal.commands.command import Chat
 
 _MOST_LISTED = 20
@@ -48,5 +47,5 @@ def show_last_exchange(chat: Chat) -> None:
 
 def export(chat: Chat, argument: str) -> None:
     """Write the conversation to a file."""
-    file = chat.agent.export(Path(argument).expanduser() if argument else None)
+    file = chat.agent.export(with_home(argument) if argument else None)
     chat.voice.say(f"Written to {file}.")
