@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from mm.config.hooks_section import read_hooks
+from mm.config.identity import identity
 from mm.config.instructions import read_instructions
 from mm.config.keys import ROOT
 from mm.config.model_section import read_model
@@ -60,7 +61,7 @@ def _config(reader: Reader, fields: Fields) -> Config:
     instructions, files = read_instructions(reader, fields)
     defaults = Config(None, reader.folder)
     config = Config(
-        file=reader.file.absolute(),
+        file=identity(reader.file),
         folder=reader.folder,
         name=_name(reader, fields.get("name"), defaults.name),
         model=model,

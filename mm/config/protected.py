@@ -43,7 +43,7 @@ def check_write_grants(reader: Reader, config: Config, grants: Iterable[WrittenG
     written = [one for one in grants if one.grant.writable]
     if not written:
         return
-    trusted = [*_trusted(config)]
+    trusted = [_Trusted("the agent file", lookups(reader.file), None), *_trusted(config)]
     linked = _hard_linked(trusted)
     for one in written:
         reached = _reached(one, trusted) or _linked_in(one.resolved, linked)
@@ -62,8 +62,6 @@ def _reached(one: WrittenGrant, trusted: Iterable[_Trusted]) -> str:
 
 def _trusted(config: Config) -> Iterator[_Trusted]:
     home = Path(os.path.realpath(config.folder))
-    if config.file is not None:
-        yield _Trusted("the agent file", lookups(config.file), None)
     for folder in folders.own_folders():
         yield _Trusted("a folder of mm's own", lookups(folder), Path(os.path.realpath(folder)))
     for told in config.instructions_files:

@@ -9,6 +9,7 @@ from typing import TypeGuard, TypeVar
 
 from mm.config import quantities
 from mm.config.expand import expand, expand_home
+from mm.config.identity import identity
 from mm.config.keys import Section
 from mm.config.nodes import MappingNode, Node, Scalar, SequenceNode, kind_of
 from mm.config.problems import Problem
@@ -26,7 +27,7 @@ class Reader:
 
     def __init__(self, file: Path, environ: Mapping[str, str] | None) -> None:
         self.file = file
-        self.folder = file.absolute().parent
+        self.folder = identity(file).parent
         self.environ = environ
         self.problems: list[Problem] = []
         self.warnings: list[str] = []

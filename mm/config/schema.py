@@ -205,7 +205,10 @@ DEFAULT_BUILTINS = ("bash", "read_file", "write_file", "edit_file", "list_files"
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """A whole agent. `file` is None for the built-in defaults; `folder` is where relative paths start."""
+    """A whole agent. `file` is its identity (see mm.config.identity), None for the built-in defaults.
+
+    `folder` is where relative paths start.
+    """
 
     file: Path | None
     folder: Path

@@ -41,7 +41,7 @@ def trust(config: Config) -> None:
     """Trust the file in the state that `config` was read from."""
     if config.file is None:
         return
-    record = {"path": str(_real(config.file)), "trusted": _digests(config)}
+    record = {"path": str(config.file), "trusted": _digests(config)}
     place = _record(config.file)
     temporary = place.with_name(f"{place.name}.{os.getpid()}")
     temporary.unlink(missing_ok=True)
@@ -58,14 +58,14 @@ def _stored(file: Path) -> dict[str, str] | None:
         record = json.loads(place.read_bytes())
     except (OSError, ValueError):
         return None
-    if not isinstance(record, dict) or record.get("path") != str(_real(file)):
+    if not isinstance(record, dict) or record.get("path") != str(file):
         return None
     trusted = record.get("trusted")
     return trusted if isinstance(trusted, dict) else None
 
 
 def _record(file: Path) -> Path:
-    name = hashlib.sha256(os.fsencode(_real(file))).hexdigest()
+    name = hashlib.sha256(os.fsencode(file)).hexdigest()
     return folders.private_folder(folders.config_folder(), "trust") / f"{name}.json"
 
 

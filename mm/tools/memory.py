@@ -26,13 +26,12 @@ _WAIT = 5.0  # seconds for another process to let go of the lock
 
 
 def memory_file(agent_file: Path | None) -> Path:
-    """Where the memory of an agent file is kept; None for the built-in defaults."""
+    """Where the memory of an agent is kept, by its file as `Config` gives it; None for the built-in defaults."""
     folder = private_folder(data_folder(), "memory")
     if agent_file is None:
         return folder / "default.md"
-    resolved = agent_file.resolve()
-    digest = hashlib.sha256(os.fsencode(resolved)).hexdigest()[:16]
-    name = re.sub(r"[^A-Za-z0-9_-]+", "-", resolved.parent.name)[:40]
+    digest = hashlib.sha256(os.fsencode(agent_file)).hexdigest()[:16]
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", agent_file.parent.name)[:40]
     return folder / f"{name}-{digest}.md"
 
 

@@ -32,6 +32,17 @@ def test_the_agent_file_is_named_alike_wherever_it_is_named() -> None:
     assert all(one == found["mm"] for one in found.values())
 
 
+def test_the_newest_session_is_gone_on_with_under_another_name_of_the_agent_file(place: Place) -> None:
+    place.agent(["first", "second"])
+    (place.folder / "folder").mkdir()
+    (place.folder.parent / "link").symlink_to("work")
+    said = [
+        json.loads(place.mm("-a", name, "-p", "x", "--output-format", "json", *more).out)["session_id"]
+        for name, more in [("agent.yaml", []), ("folder/../agent.yaml", ["-c"]), ("../link/agent.yaml", ["-c"])]
+    ]
+    assert said == [said[0]] * 3
+
+
 def test_two_ways_to_go_on_with_a_session_are_told_apart_and_none_wins(place: Place) -> None:
     place.agent(["first"])
     kept = json.loads(place.mm("-a", "agent.yaml", "-p", "x", "--output-format", "json").out)["session_id"]

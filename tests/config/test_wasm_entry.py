@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from mm.config.load import load
+from mm.config.problems import ConfigProblems
 from mm.config.schema import Grant, ToolEntry, WasmTool
-from tests.config.agent_files import HOME, read, tool, wrong, wrong_tool
+from tests.config.agent_files import HOME, read, tool, write, wrong, wrong_tool
 
 
 @pytest.fixture(autouse=True)
@@ -253,6 +255,16 @@ def test_a_module_may_not_write_what_the_model_is_told_next_time(tmp_path: Path,
     (found,) = wrong(tmp_path, f"instructions_files: [{name}]\ntools:\n{entry}\n")
     assert found.startswith(f"3:46: `write: data` contains `{Path(name).name}` of `instructions_files` | ")
     assert "keep programs and instructions elsewhere" in found
+
+
+def test_a_module_may_not_write_where_the_way_to_the_agent_file_leads_through(tmp_path: Path) -> None:
+    """It could put another agent file behind the name that is given with -a."""
+    (tmp_path / "agents").mkdir()
+    (tmp_path / "data/link").symlink_to("../agents")
+    write(tmp_path / "agents", "tools:\n  - {name: it, wasm: x.wasm, write: [../data]}\n")
+    assert load(tmp_path / "agents/agent.yaml", environ=HOME).tools
+    with pytest.raises(ConfigProblems, match="contains the agent file"):
+        load(tmp_path / "data/link/agent.yaml", environ=HOME)
 
 
 def test_a_module_may_write_beside_the_agent_file(tmp_path: Path) -> None:
