@@ -24,6 +24,7 @@ _SEQUENCE = re.compile(
     "|\x1b[ -/]*[0-~]"
 )
 _OVERSTRUCK = re.compile("(.)\x08(?=\\1)|_\x08(?=.)")
+_LONG_VALUE = re.compile("([`'])([^`'\n]{400,})\\1")
 _NOT_ASCII = re.compile("[^\x00-\x7e]")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -62,6 +63,11 @@ def make_visible_json(text: str, *, ascii_only: bool = False) -> str:
         return text
     whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return (_NOT_ASCII if ascii_only else _HIDDEN).sub(_escape_for_json, whole)
+
+
+def cut_long_values(text: str) -> str:
+    """A message whose quoted values of hundreds of characters are cut in their middle: its sentence stays in sight."""
+    return _LONG_VALUE.sub(lambda found: f"{found[1]}{found[2][:200]} … {found[2][-100:]}{found[1]}", text)
 
 
 def remove_escapes(text: str) -> str:

@@ -32,6 +32,7 @@ from mm.tools.environment import PROVIDER_KEYS, filter_environment
 from mm.tools.places import Places, protected_by
 from mm.tools.spec import Executor, Kind, Output, Plan, Run, Tool
 from mm.tools.table import Table
+from mm.visible import cut_long_values
 
 if TYPE_CHECKING:
     from mm.dispatch.consent import Consent
@@ -75,7 +76,7 @@ class Assembly:
 
     def warn(self, text: str) -> None:
         """Tell whoever watches."""
-        self.listen(Notice(text))
+        self.listen(Notice(cut_long_values(text)))
 
     def make_model(self, label: str | None) -> Model:
         """A model: `label` is `provider:model`, None for the one that the agent file or the environment names."""

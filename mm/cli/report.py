@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import io
 import os
-import re
 from pathlib import Path
 
 import click
 
 from mm.cli.streams import StdoutError, abandon_stdout, tell
 from mm.errors import ExitCode, MMError
+from mm.visible import cut_long_values
 
-_LONG_VALUE = re.compile("([`'])([^`'\n]{400,})\\1")
 _GONE = "mm: the folder that mm was started in is gone.\n    Go to one that is there: cd"
 
 
 def report(error: MMError | click.ClickException | OSError) -> ExitCode:
     """Say what went wrong and what to do, without anything that acts on a terminal. Gives the exit code."""
     if isinstance(error, click.ClickException):
-        tell(_readable(_click_text(error)))
+        tell(cut_long_values(_click_text(error)))
         return ExitCode.USAGE
     if isinstance(error, MMError):
         if isinstance(error, StdoutError):
             abandon_stdout()
-        tell(f"mm: {_readable(error.message)}" + (f"\n    {error.hint}" if error.hint else ""))
+        tell(f"mm: {cut_long_values(error.message)}" + (f"\n    {error.hint}" if error.hint else ""))
         return error.exit_code
     if not _is_somewhere():
         tell(_GONE)
@@ -50,12 +49,7 @@ def _system_text(error: OSError) -> str:
     """What the system refused, with the file it is about. Where mm knows more, it has said so itself."""
     reason = error.strerror or str(error) or type(error).__name__
     named = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else ""
-    return _readable(f"`{named}`: {reason}.") if named else f"{reason}."
-
-
-def _readable(text: str) -> str:
-    """With values of hundreds of characters cut in their middle, so that the sentence around them can be seen."""
-    return _LONG_VALUE.sub(lambda found: f"{found[1]}{found[2][:200]} … {found[2][-100:]}{found[1]}", text)
+    return cut_long_values(f"`{named}`: {reason}.") if named else f"{reason}."
 
 
 def _is_somewhere() -> bool:

@@ -73,6 +73,14 @@ def test_a_value_of_thousands_of_characters_leaves_the_sentence_to_be_read(place
         assert len(ran.err) < 600 and " … " in ran.err and ran.err.startswith("mm: ")
 
 
+def test_a_home_of_thousands_of_characters_leaves_the_notice_to_be_read(place: Place) -> None:
+    place.agent(["hello"])
+    ran = place.mm("-a", "agent.yaml", "-p", "x", MM_HOME="/" + "y" * 5000)
+    assert (ran.code, ran.out) == (0, "hello\n")
+    assert "kept in memory only" in ran.err and " … " in ran.err
+    assert max(map(len, ran.err.splitlines())) < 600
+
+
 @pytest.mark.parametrize("home", ["/dev/null", "/proc/x", "~nosuch/x", "agent.yaml", "agent.yaml/x"])
 @pytest.mark.parametrize("line", [["-p", "x"], ["sessions", "list"], ["trust", "agent.yaml"]])
 def test_a_home_that_cannot_be_is_said_in_words(place: Place, home: str, line: list[str]) -> None:
