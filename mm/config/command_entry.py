@@ -16,12 +16,16 @@ Types = Mapping[str, str]
 
 
 class CommandReader:
-    """Reads one command entry. `types` are its declared parameters, `places` where each of them stands."""
+    """Reads one command entry. `types` are its declared parameters, `places` where each of them stands.
 
-    def __init__(self, reader: Reader, types: Types, places: Mapping[str, Place]) -> None:
+    With `any_name` every name counts as declared: something is wrong with the parameters as a whole.
+    """
+
+    def __init__(self, reader: Reader, types: Types, places: Mapping[str, Place], *, any_name: bool = False) -> None:
         self.reader = reader
         self.types = types
         self.places = places
+        self.any_name = any_name
         self.used: set[str] = set()
 
     def read(self, fields: Fields, allow_dash: frozenset[str]) -> CommandTool:
@@ -81,7 +85,7 @@ class CommandReader:
             self.reader.problem(node, "an entry of `command` is empty", 'Write `""` for an empty argument.')
         if "\0" in node.text:
             self.reader.problem(node, "an entry of `command` holds a NUL character, which no program can be given")
-        template, mistakes = parse_template(node.text, self.types)
+        template, mistakes = parse_template(node.text, placeholders(node.text) if self.any_name else self.types)
         for mistake in mistakes:
             self.reader.problem(node, mistake.message, mistake.hint)
             self.used.update(name for name in self.types if name in node.text)
@@ -109,10 +113,12 @@ class CommandReader:
         when = self.reader.text(fields.get("when"), "when")
         if "flag" in fields and placeholders(text):
             self.reader.problem(fields["flag"], "a flag is a literal text", "Use a group for a value: [--x, {{x}}]")
-        if when and when not in self.types:
+        if not when or self.any_name:
+            pass
+        elif when not in self.types:
             hint = did_you_mean(when, self.types) or f"Add `{when}:` to `parameters`."
             self.reader.problem(fields["when"], f"`when: {when}` is not a parameter", hint)
-        elif when and self.types[when] != "boolean":
+        elif self.types[when] != "boolean":
             hint = f"Give `{when}` the type `boolean`."
             self.reader.problem(fields["when"], f"`when: {when}` is not a boolean parameter", hint)
         self.used.add(when)

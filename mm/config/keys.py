@@ -49,7 +49,10 @@ def map_of(shape: Shape) -> Shape:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key. `aliases` are read as well; `misspellings` are what other programs call it, and are only hinted at."""
+    """One key. `aliases` are read as well; `misspellings` are what other programs call it, and are only hinted at.
+
+    `leads` says that other keys refer to what it holds.
+    """
 
     name: str
     says: str
@@ -57,6 +60,7 @@ class Key:
     required: bool = False
     aliases: tuple[str, ...] = ()
     misspellings: tuple[str, ...] = ()
+    leads: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,10 @@ class Section:
 
     def find(self, name: str) -> Key | None:
         return next((key for key in self.keys if name == key.name or name in key.aliases), None)
+
+    def is_missed(self, key: Key) -> bool:
+        """Whether more is wrong than the key itself if it is not there."""
+        return key.required or key.leads or key.name in self.one_of
 
 
 ROOT = Section(
@@ -102,8 +110,9 @@ ROOT = Section(
             "MCP servers by name.",
             map_of(section("mcpServer")),
             misspellings=("mcp_servers", "mcp", "mcpservers", "servers"),
+            leads=True,
         ),
-        Key("tools", "Programs and wasm modules that the model may call.", list_of(section("tool"))),
+        Key("tools", "Programs and wasm modules that the model may call.", list_of(section("tool")), leads=True),
         Key(
             "output_limit",
             "Characters of a tool's output that the model is given.",
@@ -221,6 +230,7 @@ TOOL = Section(
             "Name → type, description, …; or a whole JSON Schema with `type: object`.",
             section("parameters"),
             misspellings=("args", "arguments", "params", "input_schema", "inputSchema", "inputs"),
+            leads=True,
         ),
         Key(
             "command",

@@ -20,13 +20,17 @@ _MOST_STEPS = 200  # of looking for the top-level properties of a whole schema
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """A tool's parameters: the JSON Schema, and what a template needs to know of each."""
+    """A tool's parameters: the JSON Schema, and what a template needs to know of each.
+
+    `unreadable` says that their names are not known, since something is wrong with all of them.
+    """
 
     document: JSON
     types: Mapping[str, str] = field(default_factory=dict)
     places: Mapping[str, Place] = field(default_factory=dict)
     allow_dash: frozenset[str] = frozenset()
     absent: bool = False
+    unreadable: bool = False
 
 
 def read_parameters(reader: Reader, node: Node | None) -> Parameters:
@@ -36,7 +40,7 @@ def read_parameters(reader: Reader, node: Node | None) -> Parameters:
     if not isinstance(node, MappingNode):
         hint = "Write it as `name: {type: string, description: …}`."
         reader.problem(node, f"`parameters` must be a mapping, and this is {kind_of(node)}", hint)
-        return Parameters(_closed({}, []), absent=True)
+        return Parameters(_closed({}, []), absent=True, unreadable=True)
     if not node.entries:
         return Parameters(_closed({}, []), absent=True)
     return _whole(reader, node) if _is_whole(node) else _short(reader, node)
@@ -56,6 +60,7 @@ def _short(reader: Reader, node: MappingNode) -> Parameters:
     for entry in node.entries:
         name = entry.key.text
         if not _may_be_parameter(reader, entry):
+            types[name] = entry.value.text if isinstance(entry.value, Scalar) else ""  # as in `dry: boolean`
             continue
         parameter = ShortForm(reader).read(entry.value, name, at_top=True)
         properties[name], types[name] = parameter.document, parameter.kind

@@ -10,7 +10,7 @@ from typing import TypeGuard, TypeVar
 from mm.config import quantities
 from mm.config.expand import expand, expand_home
 from mm.config.identity import identity
-from mm.config.keys import Section
+from mm.config.keys import Key, Section
 from mm.config.nodes import MappingNode, Node, Scalar, SequenceNode, kind_of
 from mm.config.problems import Problem
 from mm.config.schema import Place
@@ -41,20 +41,28 @@ class Reader:
         self.warnings.append(str(Problem(place, message)))
 
     def fields(self, node: Node, section: Section) -> Fields:
-        """The values of a mapping by the names of the table; unknown and missing keys are reported."""
+        """The values of a mapping by the names of the table; unknown and missing keys are reported.
+
+        A key that is plainly misspelt is reported, and read as what it is meant to be where it would be missed: what
+        follows from its absence is no mistake of its own.
+        """
         if not isinstance(node, MappingNode):
             keys = ", ".join(key.name for key in section.keys[:4])
             self.problem(node, f"{section.title} is {kind_of(node)}, not a mapping", f"Write it as keys: {keys}, …")
             return {}
         found: Fields = {}
+        meant: Fields = {}
         for entry in node.entries:
             key = section.find(entry.key.text)
             if key is None:
-                self._unknown(entry.key, section)
+                near = self._unknown(entry.key, section)
+                if near and section.is_missed(near) and _may_be_meant(entry.value, near):
+                    meant.setdefault(near.name, entry.value)
             elif key.name in found:
                 self.problem(entry.key, f"`{entry.key.text}` is `{key.name}` a second time", "Remove one of the two.")
             else:
                 found[key.name] = entry.value
+        found = {**meant, **found}
         for key in section.keys:
             if key.required and key.name not in found:
                 self.problem(node, f"{section.title} lacks `{key.name}`", f"Add `{key.name}:`. {key.says}")
@@ -207,21 +215,35 @@ class Reader:
             return True
         return False
 
-    def _unknown(self, key: Scalar, section: Section) -> None:
-        known = [name for entry in section.keys for name in (entry.name, *entry.aliases)]
-        hint = (section.advice or {}).get(key.text, "")
-        for entry in section.keys:
-            if key.text in entry.misspellings:
-                hint = f"Did you mean `{entry.name}`?"
-        hint = hint or did_you_mean(key.text, known) or f"Known keys: {', '.join(known)}."
-        self.problem(key, f"{section.title} has no key `{key.text}`", hint)
+    def _unknown(self, written: Scalar, section: Section) -> Key | None:
+        """Report a key that is not in the table. Gives the one that is meant, if there is one near it."""
+        known = [name for key in section.keys for name in (key.name, *key.aliases)]
+        hint = (section.advice or {}).get(written.text, "")
+        near = "" if hint else nearest(written.text, known)
+        for key in section.keys:
+            if written.text in key.misspellings:
+                near = key.name
+        hint = f"Did you mean `{near}`?" if near else hint or f"Known keys: {', '.join(known)}."
+        self.problem(written, f"{section.title} has no key `{written.text}`", hint)
+        return section.find(near)
+
+
+def _may_be_meant(value: Node, key: Key) -> bool:
+    """Whether the value of a misspelt key is a mapping if, and only if, that of `key` would be."""
+    return isinstance(value, MappingNode) == (key.shape.get("type") == "object" or "$ref" in key.shape)
 
 
 def did_you_mean(text: str, known: Iterable[str]) -> str:
     """`Did you mean `x`?`, or nothing if no known name is near."""
+    near = nearest(text, known)
+    return f"Did you mean `{near}`?" if near else ""
+
+
+def nearest(text: str, known: Iterable[str]) -> str:
+    """The known name that is written most like `text`, or "" if none is near."""
     folded = {name.lower().replace("-", "_"): name for name in known}
     near = difflib.get_close_matches(text.lower().replace("-", "_"), folded, n=1, cutoff=0.6)
-    return f"Did you mean `{folded[near[0]]}`?" if near else ""
+    return folded[near[0]] if near else ""
 
 
 def _text_hint(node: Node, key: str) -> str:

@@ -96,7 +96,7 @@ def _run(
             owner = "wasm" if command else "command"
             reader.problem(fields[key], f"`{key}` belongs to a tool with `{owner}`", f"Remove `{key}`.")
     if command:
-        reading = CommandReader(reader, parameters.types, parameters.places)
+        reading = CommandReader(reader, parameters.types, parameters.places, any_name=parameters.unreadable)
         return reading.read(fields, parameters.allow_dash), parameters, []
     tool, grants = read_wasm(reader, fields)
     return tool, parameters, grants
