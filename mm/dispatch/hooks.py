@@ -42,6 +42,21 @@ _WORDS = {"approve": Permission.ALLOW, "block": Permission.DENY} | {verdict.valu
 
 
 @dataclass(frozen=True, slots=True)
+class _EventWords:
+    """What a hook does to a call: before it ran, or after."""
+
+    stops: str
+    stopped: str
+    passes: str
+
+
+_WORDS_OF = {
+    HookEvent.BEFORE: _EventWords("blocks the call", "blocked", "the call go on"),
+    HookEvent.AFTER: _EventWords("withholds the output", "withheld", "the output through"),
+}
+
+
+@dataclass(frozen=True, slots=True)
 class HookVerdict:
     """What the hooks before a call said. `arguments` is None unless one rewrote them.
 
@@ -133,9 +148,10 @@ class Hooks:
             return _read_verdict(hook, self._run(hook, json.dumps(event).encode()))
         except _FailedError as failure:
             message = f"The hook `{hook.command[0]}` ({hook.place}) {failure}"
+            words = _WORDS_OF[hook.event]
             if hook.on_error is OnError.ALLOW:
-                return HookVerdict(warnings=(f"{message}; `on_error: allow` lets the call go on.",))
-            return HookVerdict(Permission.DENY, f"{message}. A hook that fails blocks the call. Tell the user.")
+                return HookVerdict(warnings=(f"{message}; `on_error: allow` lets {words.passes}.",))
+            return HookVerdict(Permission.DENY, f"{message}. A hook that fails {words.stops}. Tell the user.")
 
     def _run(self, hook: Hook, event: bytes) -> Finished:
         try:
@@ -165,7 +181,8 @@ def _read_verdict(hook: Hook, finished: Finished) -> HookVerdict:
     complaint = _clean(finished.stderr.head.decode("utf-8", "replace")).strip()[:_REASON_LIMIT]
     if finished.exit_code == _BLOCK:
         return HookVerdict(
-            Permission.DENY, complaint or f"blocked by the hook `{hook.command[0]}`, which gave no reason."
+            Permission.DENY,
+            complaint or f"{_WORDS_OF[hook.event].stopped} by the hook `{hook.command[0]}`, which gave no reason.",
         )
     if finished.exit_code != 0:
         how = f"failed with exit code {finished.exit_code}"

@@ -110,6 +110,15 @@ def test_a_hook_that_fails_blocks_unless_its_author_relaxed_that(failing: Hook, 
         assert (after(relaxed).withheld, len(after(relaxed).warnings)) == ("", 1)
 
 
+@pytest.mark.parametrize("command", ["exit 1", "exit 2"])
+def test_after_the_call_no_hook_says_that_it_blocks_what_has_run(command: str) -> None:
+    withheld = after(shell(command, event=HookEvent.AFTER)).withheld
+    assert "block" not in withheld and ("withholds the output" in withheld or "withheld by the hook" in withheld)
+    let_off = after(shell("exit 1", event=HookEvent.AFTER, relaxed=True))
+    assert let_off.warnings[0].endswith("`on_error: allow` lets the output through.")
+    assert "A hook that fails blocks the call." in before(shell("exit 1")).reason
+
+
 @pytest.mark.parametrize("relaxed", [True, False])
 def test_exit_code_2_blocks_with_its_error_output_as_the_reason(relaxed: bool) -> None:
     said = before(
