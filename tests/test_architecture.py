@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent / "mm"
 LAYERS = (
-    {"errors", "visible", "folders", "interrupt", "workers"},
+    {"errors", "visible", "folders", "interrupt", "workers", "counts"},
     {"messages", "events", "options"},
     {"schemas"},
     {"config"},

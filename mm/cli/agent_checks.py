@@ -16,6 +16,7 @@ from mm.config.findings import Severity, findings
 from mm.config.load import load
 from mm.config.problems import ConfigProblems
 from mm.config.schema import Config, McpServer, ModelConfig
+from mm.counts import count
 from mm.errors import MMError
 from mm.interrupt import Interrupt
 from mm.models import providers, weights
@@ -34,7 +35,9 @@ def agent_file(found: Found | None) -> tuple[Check, Config | None]:
     try:
         config = load(found.path, environ=os.environ)
     except ConfigProblems as problems:
-        return problem("agent file", f"{name}: {_count(len(problems.problems))}", f"mm tools check {named}"), None
+        return problem(
+            "agent file", f"{name}: {count(len(problems.problems), 'problem')}", f"mm tools check {named}"
+        ), None
     except MMError as error:
         return broken("agent file", error), None
     if not found.own and not is_trusted_already(config):
@@ -42,16 +45,12 @@ def agent_file(found: Found | None) -> tuple[Check, Config | None]:
         return warning("agent file", says, f"mm tools check && mm trust {found.path}"), None
     errors = [one for one in findings(config) if one.severity is Severity.ERROR]
     if errors:
-        return problem("agent file", f"{name}: {_count(len(errors))}", f"mm tools check {named}"), config
-    return ok("agent file", f"{name}, {len(config.tools)} tools"), config
+        return problem("agent file", f"{name}: {count(len(errors), 'problem')}", f"mm tools check {named}"), config
+    return ok("agent file", f"{name}, {count(len(config.tools), 'tool')}"), config
 
 
 def _defaults() -> Config:
     return Config(file=None, folder=Path.cwd())
-
-
-def _count(number: int) -> str:
-    return f"{number} problem{'' if number == 1 else 's'}"
 
 
 def model(config: Config | None, override: str | None) -> Iterator[Check]:
@@ -129,7 +128,9 @@ def servers(config: Config | None, *, start: bool) -> Iterator[Check]:
     if not config or not wanted:
         return
     if importlib.util.find_spec("mcp") is None:
-        yield problem("mcp", f"{len(wanted)} servers, and the package is missing", 'pip install "mm-agent[mcp]"')
+        yield problem(
+            "mcp", f"{count(len(wanted), 'server')}, and the package is missing", 'pip install "mm-agent[mcp]"'
+        )
     elif start:
         yield from _started(config)
     else:
@@ -161,6 +162,6 @@ def _started(config: Config) -> Iterator[Check]:
     for line in lines:
         name = f"mcp {line.name}"
         if line.ok:
-            yield ok(name, f"{line.state}, {len(line.tools)} tools")
+            yield ok(name, f"{line.state}, {count(len(line.tools), 'tool')}")
         else:
             yield problem(name, line.state, "Start its command by hand to see why.")

@@ -18,6 +18,7 @@ from pathlib import Path
 from mm import __version__, folders
 from mm.cli.scaffold import LANGUAGES
 from mm.config.grants import list_all
+from mm.counts import count
 from mm.errors import MMError
 from mm.session.store import Store, default_path
 
@@ -148,7 +149,7 @@ def wasm() -> Iterator[Check]:
         return
     kept = [path for path in (folders.own_folders()[2] / "wasm").rglob("*.cwasm") if path.is_file()]
     size = sum(path.stat().st_size for path in kept) / 1e6
-    yield ok("wasm", f"wasmtime {version}; {len(kept)} compiled modules kept ({size:.0f} MB)")
+    yield ok("wasm", f"wasmtime {version}; {count(len(kept), 'compiled module')} kept ({size:.0f} MB)")
 
 
 def stores() -> Iterator[Check]:

@@ -13,6 +13,7 @@ from mm.cli.agent_file import agent_file
 from mm.cli.agent_option import AGENT_OPTION
 from mm.cli.checks import Check, Status
 from mm.cli.streams import show, show_json
+from mm.counts import count
 from mm.errors import ExitCode, MMError
 from mm.options import Options
 from mm.terminal.palette import palette_for
@@ -76,9 +77,5 @@ def _print(check: Check) -> None:
 
 
 def _summary(problems: int, warnings: int) -> str:
-    parts = [f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in _counted(problems, warnings) if count]
+    parts = [count(number, noun) for number, noun in ((problems, "problem"), (warnings, "warning")) if number]
     return ", ".join(parts) if parts else "All is well."
-
-
-def _counted(problems: int, warnings: int) -> tuple[tuple[int, str], ...]:
-    return (problems, "problem"), (warnings, "warning")

@@ -14,6 +14,7 @@ from mm.cli.streams import show
 from mm.config.findings import Severity, findings
 from mm.config.load import load
 from mm.config.problems import ConfigProblems
+from mm.counts import count
 from mm.errors import ExitCode
 
 
@@ -31,16 +32,16 @@ def command(context: click.Context, agent_file: str | None) -> None:
     except ConfigProblems as problems:
         for problem in problems.problems:
             show(str(problem))
-        show(_count(len(problems.problems), "problem"))
+        show(count(len(problems.problems), "problem"))
         context.exit(int(ExitCode.USAGE))
     found = findings(config, inspect_module=_inspect)
     for line in (*config.warnings, *map(str, found)):
         show(line)
     errors = sum(finding.severity is Severity.ERROR for finding in found)
     warnings = sum(finding.severity is Severity.WARNING for finding in found) + len(config.warnings)
-    parts = [_count(len(config.tools), "tool")]
-    parts += [_count(errors, "problem")] if errors else []
-    parts += [_count(warnings, "warning")] if warnings else []
+    parts = [count(len(config.tools), "tool")]
+    parts += [count(errors, "problem")] if errors else []
+    parts += [count(warnings, "warning")] if warnings else []
     show(", ".join(parts if len(parts) > 1 else [*parts, "no problems"]))
     if errors:
         context.exit(int(ExitCode.USAGE))
@@ -50,7 +51,3 @@ def _inspect(module: Path, memory: int) -> str | None:
     """Loads the wasm runtime only when there is a module to look at."""
     reason: str | None = importlib.import_module("mm.tools.wasm_inspect").inspect_module(module, memory)
     return reason
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mm.config.schema import Place
+from mm.counts import count
 from mm.errors import UsageError
 from mm.visible import make_visible_line
 
@@ -29,8 +30,7 @@ class ConfigProblems(UsageError):  # noqa: N818 - it is all of them, not one err
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(sorted(problems, key=lambda problem: (problem.place.line, problem.place.column)))
-        count = len(self.problems)
-        title = f"{count} problem{'' if count == 1 else 's'} in the agent file"
+        title = f"{count(len(self.problems), 'problem')} in the agent file"
         super().__init__("\n".join((title, *(str(problem) for problem in self.problems))))
 
 

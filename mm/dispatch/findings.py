@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from mm.counts import count
 from mm.dispatch.convert import Conversion
 from mm.dispatch.notes import MAX_NAME, brief, path_text
 from mm.messages import JSON
@@ -185,20 +186,24 @@ def _follow(value: JSON, path: Tokens) -> tuple[bool, JSON]:
     return True, value
 
 
+_COUNTED = {
+    "minLength": ("least", "character"),
+    "maxLength": ("most", "character"),
+    "minItems": ("least", "item"),
+    "maxItems": ("most", "item"),
+    "minProperties": ("least", "field"),
+    "maxProperties": ("most", "field"),
+}
+
+
 def wanted_words(keyword: str, details: dict[str, Any]) -> str:
     """What a keyword wants of a value, continuing "`name` ..."."""
-    limit = details.get("limit")
+    limit: Any = details.get("limit")
     simple = {
         "minimum": f"must be at least {limit}",
         "maximum": f"must be at most {limit}",
         "exclusiveMinimum": f"must be above {limit}",
         "exclusiveMaximum": f"must be below {limit}",
-        "minLength": f"must have at least {limit} characters",
-        "maxLength": f"must have at most {limit} characters",
-        "minItems": f"must have at least {limit} items",
-        "maxItems": f"must have at most {limit} items",
-        "minProperties": f"must have at least {limit} fields",
-        "maxProperties": f"must have at most {limit} fields",
         "uniqueItems": "must not hold an item twice",
         "contains": "must hold an item of the wanted kind",
         "falseSchema": "is not allowed here: leave it out",
@@ -207,6 +212,9 @@ def wanted_words(keyword: str, details: dict[str, Any]) -> str:
         "pattern": _pattern_words(details.get("pattern")),
         "format": f"must have the format {details.get('format')}",
     }
+    if keyword in _COUNTED:
+        bound, noun = _COUNTED[keyword]
+        return f"must have at {bound} {count(limit, noun)}"
     if keyword == "type":
         return "must be " + " or ".join(_article(name) for name in details["types"])
     if keyword == "enum":

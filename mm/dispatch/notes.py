@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from mm.counts import count
 from mm.dispatch.json_text import Literal, to_json
 from mm.dispatch.readings import Rank, Repair
 from mm.messages import JSON
@@ -20,7 +21,7 @@ def notes_of(repairs: Sequence[Repair], names: WireNames) -> tuple[str, ...]:
     """One line a repair, such as `took limit="10" as 10`, the first few of them."""
     lines = [_line(repair, names) for repair in repairs[:MAX_NOTES]]
     if len(repairs) > MAX_NOTES:
-        lines.append(f"and {len(repairs) - MAX_NOTES} more values likewise")
+        lines.append(f"and {count(len(repairs) - MAX_NOTES, 'more value')} likewise")
     return tuple(lines)
 
 

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import yaml
 
 from mm.config.schema import ModelConfig
+from mm.counts import count
 from mm.errors import ModelError, UsageError
 from mm.folders import with_home
 from mm.interrupt import Interrupted
@@ -82,7 +83,8 @@ class ScriptedModel:
         number = len(self.requests) + 1
         self.requests.append((tuple(messages), tuple(offers)))
         if number > len(self._steps):
-            message = f"`{self.label}` is at its end: it has {len(self._steps)} replies, and {number} were asked."
+            has = count(len(self._steps), "reply", "replies")
+            message = f"`{self.label}` is at its end: it has {has}, and {number} were asked."
             raise ModelError(message, "Add a step, or ask less.")
         step = self._steps[number - 1]
         self._compare(number, step, messages, offers)

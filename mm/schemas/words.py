@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from mm.counts import count
 from mm.messages import JSON
 from mm.schemas.compiled import CompiledSchema, Position, Way
 
@@ -82,7 +83,7 @@ def _way_facts(schema: CompiledSchema, way: Way) -> list[str]:
     length = schema.tuple_length(way)
     if length:
         kinds = [kind_words(schema, schema.item_position(way, index), 1) for index in range(min(length, 10))]
-        told.append(f"{length} items: " + ", ".join(kinds))
+        told.append(f"{count(length, 'item')}: " + ", ".join(kinds))
     if any(unique is True for unique in schema.gather(way, "uniqueItems")):
         told.append("no item twice")
     told += [f"matching {pattern}" for pattern in schema.gather(way, "pattern") if len(pattern) <= 200]
@@ -112,11 +113,11 @@ def _size_facts(bounds: tuple[Any, Any], unit: str) -> list[str]:
     if not least and most is None:
         return []
     if least == most:
-        return [f"exactly {least} {unit}{'' if least == 1 else 's'}"]
+        return [f"exactly {count(least, unit)}"]
     if most is None:
-        return ["not empty"] if least == 1 else [f"at least {least} {unit}s"]
+        return ["not empty"] if least == 1 else [f"at least {count(least, unit)}"]
     if not least:
-        return [f"at most {most} {unit}{'' if most == 1 else 's'}"]
+        return [f"at most {count(most, unit)}"]
     return [f"{least} to {most} {unit}s"]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from mm.counts import count
 from mm.errors import ModelError
 from mm.messages import Message, Role
 from mm.session.heal import conversation
@@ -26,14 +27,14 @@ def compact(history: History, summarize: Summarize | None = None) -> str:
     Without a model's summary, a list of what had been asked takes its place. Returns what was done, for the user.
     """
     records = history.records
-    count = _start_of_last_turn(records) or len(records)
-    if not count:
+    number = _start_of_last_turn(records) or len(records)
+    if not number:
         return "There is nothing to compact."
-    summary, problem = _ask(conversation(records[:count], history.summary), summarize)
-    text = summary or _outline(records[:count], history.summary)
-    history.compact(count, text if not summary else f"[Summary of the conversation so far]\n{summary}")
+    summary, problem = _ask(conversation(records[:number], history.summary), summarize)
+    text = summary or _outline(records[:number], history.summary)
+    history.compact(number, text if not summary else f"[Summary of the conversation so far]\n{summary}")
     how = "a summary takes their place" if summary else f"a list of what was asked takes their place{problem}"
-    return f"Left out {count} messages: {how}. They stay in the session for reading."
+    return f"Left out {count(number, 'message')}: {how}. They stay in the session for reading."
 
 
 def _ask(messages: Sequence[Message], summarize: Summarize | None) -> tuple[str, str]:
@@ -48,7 +49,8 @@ def _ask(messages: Sequence[Message], summarize: Summarize | None) -> tuple[str,
 
 def _outline(records: Sequence[Record], before: str) -> str:
     prompts = [f"- {title_of(record.content)}" for record in records if record.begins_turn]
-    lines = [f"[{len(records)} messages were left out to make room. Their requests were:]", *prompts]
+    gone = count(len(records), "message")
+    lines = [f"[Left out to make room: {gone}. What was asked in them:]", *prompts]
     return "\n".join([before, *lines] if before else lines)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
+from mm.counts import count
 from mm.messages import Message, Role
 from mm.session.records import NOTE_MARK
 
@@ -178,7 +179,7 @@ def _note(body: Sequence[Message], cut: Cut) -> str:
         message.role is Role.TOOL and len(message.content) > OLD_OUTPUT for message in body[cut.first : cut.shrunk]
     )
     if shrunk:
-        done.append(f"shortened {shrunk} old tool output{'' if shrunk == 1 else 's'}")
+        done.append(f"shortened {count(shrunk, 'old tool output')}")
     if cut.limited:
         done.append(f"shortened the newest tool outputs to {cut.limit:,} characters")
     gone = cut.first + max(0, cut.steps - cut.first - 1)

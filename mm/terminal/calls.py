@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
+from mm.counts import count
 from mm.messages import Outcome, ToolResult
-from mm.terminal.cells import clip, count, seconds
+from mm.terminal.cells import clip, seconds
 from mm.terminal.palette import Palette
 from mm.visible import make_visible, make_visible_line, remove_escapes
 

@@ -41,11 +41,6 @@ def hang(label: str, lines: Sequence[str], indent: int) -> list[str]:
     return [(first if number == 0 else " " * indent) + line for number, line in enumerate(lines)]
 
 
-def count(number: int, noun: str) -> str:
-    """`1 line`, `20,000 lines`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
 def seconds(duration: float) -> str:
     """A duration as people read it: `0.4 s`, `12 s`, `3 min 05 s`."""
     if duration < 10:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from rich.cells import cell_len
 
+from mm.counts import count
 from mm.dispatch.person import ConsentRequest
-from mm.terminal.cells import count, wrap, wrap_words
+from mm.terminal.cells import wrap, wrap_words
 from mm.terminal.palette import PLAIN, Palette
 from mm.terminal.quoting import one_line, quote, script_lines
 from mm.tools.spec import Look, Need, Shown

@@ -6,8 +6,9 @@ import json
 from collections.abc import Sequence
 from typing import Protocol
 
+from mm.counts import count
 from mm.dispatch.person import Answer, ConsentRequest, Decision
-from mm.terminal.cells import count, wrap
+from mm.terminal.cells import wrap
 from mm.terminal.consent_view import consent_lines, is_shortened, key_lines, offers_always
 from mm.terminal.palette import Palette
 from mm.visible import make_visible_line

@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 from typing import TextIO
 
+from mm.counts import count
 from mm.events import CallEnded, CallStarted, Event, Notice, ReasoningShown
 from mm.messages import Outcome, ToolResult
 from mm.terminal.calls import outcome_word, output_lines
-from mm.terminal.cells import count, seconds
+from mm.terminal.cells import seconds
 from mm.visible import make_visible, make_visible_line
 
 _END_LINES = 20  # of a long output, at its start and at its end, on a terminal

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len
 
+from mm.counts import count
 from mm.terminal.calls import tidy_line
-from mm.terminal.cells import clip, count, wrap, wrap_words
+from mm.terminal.cells import clip, wrap, wrap_words
 from mm.terminal.markdown import render_markdown
 from mm.terminal.palette import Palette
 from mm.terminal.screen import Screen

@@ -49,6 +49,14 @@ def test_all_is_well_and_nothing_is_made_by_looking(folder: Path, capsys: Output
     assert not (folder.parent / "mm-home").exists()
 
 
+def test_one_tool_is_not_said_to_be_several(folder: Path, capsys: Output) -> None:
+    (folder / "x.sh").touch(0o755)
+    tools = "tools:\n  - {name: x, description: Do the thing., command: [./x.sh]}\n"
+    (folder / "agent.yaml").write_text(SCRIPT + tools)
+    _, checks, _ = doctor(capsys, "-a", "agent.yaml")
+    assert checks["agent file"]["says"] == "agent.yaml, 1 tool"
+
+
 def test_missing_weights_are_a_problem_with_the_command_that_fetches_them(capsys: Output) -> None:
     code, checks, _ = doctor(capsys)
     assert code == 1

@@ -131,6 +131,21 @@ def test_what_was_repaired_is_said() -> None:
     assert made.notes == ('took limit="10" as 10',)
 
 
+@pytest.mark.parametrize(
+    ("schema", "value", "words"),
+    [
+        ({"type": "string", "minLength": 1}, "", "must have at least 1 character;"),
+        ({"type": "string", "minLength": 2}, "a", "must have at least 2 characters;"),
+        ({"type": "array", "items": {"type": "string"}, "minItems": 1}, [], "must have at least 1 item;"),
+        ({"type": "object", "maxProperties": 1}, {"a": 1, "b": 2}, "must have at most 1 field;"),
+    ],
+)
+def test_a_size_is_said_with_its_noun(schema: Any, value: Any, words: str) -> None:
+    with pytest.raises(ToolError) as caught:
+        check(tool_of({"properties": {"x": schema}}), parse(json.dumps({"x": value})))
+    assert words in caught.value.message
+
+
 def test_equal_arguments_have_one_canonical_form() -> None:
     assert canonical({"b": 3.0, "a": [1]}) == canonical({"a": [1], "b": 3})
     assert canonical({"a": True}) != canonical({"a": 1})

@@ -57,7 +57,7 @@ def test_a_script_file_answers_request_after_request(tmp_path):
 def test_a_script_at_its_end_says_so():
     model = ScriptedModel(["one"])
     ask(model)
-    with pytest.raises(ModelError, match="it has 1 replies, and 2 were asked"):
+    with pytest.raises(ModelError, match="it has 1 reply, and 2 were asked"):
         ask(model)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mm.counts import count
 from mm.folders import with_home
 from mm.terminal.commands.command import Chat
 
@@ -38,7 +39,7 @@ def show_last_exchange(chat: Chat) -> None:
     prompt, answer = last
     chat.voice.say(f"Session {chat.agent.session_id}, where you left it:")
     lines = prompt.strip().split("\n")
-    more = [f"  … {len(lines) - _LAST_EXCHANGE_LINES:,} more lines"] if len(lines) > _LAST_EXCHANGE_LINES else []
+    more = [f"  … {count(len(lines) - _LAST_EXCHANGE_LINES, 'more line')}"] if len(lines) > _LAST_EXCHANGE_LINES else []
     chat.voice.say("\n".join(["", "› " + "\n  ".join(lines[:_LAST_EXCHANGE_LINES]), *more, ""]))
     chat.voice.say_markdown(answer or "(no answer)")
     if plan := chat.agent.plan():

@@ -6,6 +6,7 @@ import difflib
 from dataclasses import dataclass
 from pathlib import Path
 
+from mm.counts import count
 from mm.errors import ToolError
 from mm.messages import Outcome
 from mm.tools.builtin import Builtin
@@ -69,7 +70,7 @@ def edit_file_tool(places: Places) -> Builtin:
         name = places.shown(edit.path)
         edited = _apply(edit, name)
         replace_file(edit.path, edited.data)
-        done = "1 replacement" if edited.count == 1 else f"{edited.count:,} replacements"
+        done = count(edited.count, "replacement")
         return Output.reply(Outcome.OK, f"Edited `{name}`: {done}, at {edited.where}.")
 
     return Builtin(

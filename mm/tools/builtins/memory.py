@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from mm.counts import count
 from mm.errors import ToolError
 from mm.messages import Outcome
 from mm.tools.builtin import Builtin
@@ -48,8 +49,8 @@ def memory_tools(memory: Memory) -> list[Builtin]:
         else:
             entries = memory.remove(change.old, run.stop)
         done = {"add": "Remembered", "replace": "Replaced", "remove": "Removed"}[change.action]
-        count = "1 entry" if len(entries) == 1 else f"{len(entries)} entries"
-        return Output.reply(Outcome.OK, f"{done}. The memory has {count} now and is shown to you in later sessions.")
+        kept = count(len(entries), "entry", "entries")
+        return Output.reply(Outcome.OK, f"{done}. The memory has {kept} now and is shown to you in later sessions.")
 
     return [
         Builtin(

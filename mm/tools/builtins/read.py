@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
+from mm.counts import count
 from mm.errors import ToolError
 from mm.interrupt import Interrupted
 from mm.messages import Outcome
@@ -82,7 +83,7 @@ def read(reading: Reading, name: str, size: int, run: Run) -> Output:
         start = file.read(SNIFFED)
         if kind := binary_kind(start):
             length = os.fstat(file.fileno()).st_size
-            raise ToolError(f"`{name}` is {kind} of {length:,} bytes, not text, so it is not shown.")
+            raise ToolError(f"`{name}` is {kind} of {count(length, 'byte')}, not text, so it is not shown.")
         if not start:
             return Output.reply(Outcome.OK, f"`{name}` is empty (0 bytes).")
         file.seek(0)
@@ -171,4 +172,4 @@ def _skip_lines(file: IO[bytes], count: int, run: Run) -> int:
 def _count(file: IO[bytes], ends: int) -> str:
     file.seek(-1, os.SEEK_END)
     lines = ends + (file.read(1) != b"\n")
-    return "1 line" if lines == 1 else f"{lines:,} lines"
+    return count(lines, "line")

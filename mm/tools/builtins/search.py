@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import mm
+from mm.counts import count
 from mm.errors import ToolError
 from mm.interrupt import Interrupted
 from mm.messages import JSON, Outcome
@@ -97,7 +98,10 @@ def _answer(searching: Searching, name: str, size: int, seconds: float, run: Run
     if found.broken:
         raise ToolError("The search was given up: it took too much memory. Send a simpler pattern.")
     lines, left_out = _lines(found, name, size)
-    text = "\n".join(lines) or f"No match in {found.summary['files'] if found.summary else 'the searched'} files."
+    text = (
+        "\n".join(lines)
+        or f"No match in {count(found.summary['files'], 'file') if found.summary else 'the searched files'}."
+    )
     outcome = Outcome.OK if found.summary else Outcome.TIMED_OUT
     return replace(Output.text(outcome, text), note=" ".join(_told(found, left_out, seconds)))
 
@@ -123,7 +127,7 @@ def _told(found: Found, left_out: int, seconds: float) -> list[str]:
         "The pattern is no valid regular expression, so it was searched for as plain text.": summary["invalid"],
         "Nothing matches the pattern as a regular expression; these match it as plain text.": summary["plain"],
         "There are more matches. Name a subfolder or a glob, or send a narrower pattern.": summary["full"] or left_out,
-        f"Binary, not searched: {summary['binary']} files.": summary["binary"],
+        f"Binary, not searched: {count(summary['binary'], 'file')}.": summary["binary"],
         summary["told"]: summary["told"],
     }
     return [sentence for sentence, holds in sentences.items() if holds]

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from mm.counts import count
+
 UNENTERED = frozenset({".git", "node_modules", "__pycache__"})
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -60,7 +62,7 @@ class Passed:
         if self.unentered:
             sentences.append(f"Not looked into: {', '.join(sorted(self.unentered))} (name one as path to do so).")
         if self.unreadable:
-            sentences.append(f"Could not be read: {self.unreadable} folders or files.")
+            sentences.append(f"Could not be read: {count(self.unreadable, 'folder or file', 'folders or files')}.")
         return " ".join(sentences)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from mm.counts import count
 from mm.errors import ToolError
 from mm.messages import Outcome
 from mm.tools.builtin import Builtin
@@ -51,7 +52,7 @@ def write_file_tool(places: Places) -> Builtin:
         replace_file(writing.path, writing.data, create_folders=True)
         lines = len(writing.data.splitlines())
         verb = "Replaced" if there else "Wrote new file"
-        size = f"{lines:,} {'line' if lines == 1 else 'lines'}, {len(writing.data):,} bytes"
+        size = f"{count(lines, 'line')}, {count(len(writing.data), 'byte')}"
         return Output.reply(Outcome.OK, f"{verb} `{places.shown(writing.path)}` ({size}).")
 
     return Builtin(

@@ -183,7 +183,7 @@ def test_binary_files_pipes_and_odd_bytes_do_not_disturb_a_search(calls: Calls, 
     assert lines[0] == "latin.txt:1: néedle needle"
     assert lines[1].startswith("long.txt:1: …")
     assert len(lines[1]) < 400
-    assert "Binary, not searched: 1 files." in output.note
+    assert "Binary, not searched: 1 file." in output.note
 
 
 @pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs a Linux /proc")
