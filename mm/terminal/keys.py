@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import select
+from collections.abc import Callable
 
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.filters import completion_is_selected, has_completions, is_searching
-from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.key_binding import KeyBindings, KeyBindingsBase, KeyPressEvent, merge_key_bindings
 from prompt_toolkit.keys import Keys
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -20,8 +21,36 @@ def clean_paste(text: str) -> str:
     return plain.encode("utf-8", "replace").decode("utf-8")  # a byte that is no UTF-8 arrives as a lone surrogate
 
 
-def message_keys() -> KeyBindings:
+def message_keys() -> KeyBindingsBase:
     """Enter sends, Alt-Enter and Ctrl-J break the line, a paste never sends, Ctrl-C clears or asks to leave."""
+    return merge_key_bindings([_enter_keys(), _break_keys(), _paste_keys(clean_paste), _clear_keys()])
+
+
+def question_keys() -> KeyBindingsBase:
+    """For a question: Esc is the answer "no", a paste stays on one line."""
+    keys = KeyBindings()
+
+    @keys.add("escape", eager=False)
+    def _(event: KeyPressEvent) -> None:
+        event.app.exit(result="\x1b")
+
+    return merge_key_bindings([keys, _paste_keys(lambda text: clean_paste(text).replace("\n", " "))])
+
+
+def editing_keys() -> KeyBindingsBase:
+    """For changing a given text: as for a message, and Esc or Ctrl-D give up."""
+    keys = KeyBindings()
+
+    @keys.add("escape")
+    @keys.add("c-d")
+    def _(event: KeyPressEvent) -> None:
+        event.app.exit(exception=EOFError, style="class:exiting")
+
+    return merge_key_bindings([message_keys(), keys])
+
+
+def _enter_keys() -> KeyBindings:
+    """What Enter does: it sends, but in a paste and in a list of completions."""
     keys = KeyBindings()
 
     @keys.add("enter", filter=~is_searching)
@@ -37,9 +66,16 @@ def message_keys() -> KeyBindings:
         """Take the chosen completion; the next Enter sends."""
         event.current_buffer.complete_state = None
 
+    return keys
+
+
+def _break_keys() -> KeyBindings:
+    """What breaks the line."""
+    keys = KeyBindings()
+
     @keys.add("c-j", filter=~is_searching)
     def _(event: KeyPressEvent) -> None:
-        """Break the line. A /command has one line only, so there it sends."""
+        """A /command has one line only, so there it sends."""
         buffer = event.current_buffer
         if buffer.text.startswith("/") and "\n" not in buffer.text and not _more_is_coming(event):
             _send(buffer)
@@ -51,45 +87,31 @@ def message_keys() -> KeyBindings:
     def _(event: KeyPressEvent) -> None:
         event.current_buffer.newline(copy_margin=False)
 
+    return keys
+
+
+def _paste_keys(clean: Callable[[str], str]) -> KeyBindings:
+    """What a paste in brackets puts into the line: the text as `clean` gives it."""
+    keys = KeyBindings()
+
     @keys.add(Keys.BracketedPaste)
     def _(event: KeyPressEvent) -> None:
-        event.current_buffer.insert_text(clean_paste(event.data))
+        event.current_buffer.insert_text(clean(event.data))
+
+    return keys
+
+
+def _clear_keys() -> KeyBindings:
+    """What Ctrl-C does: clear what was typed; on an empty line the chat decides."""
+    keys = KeyBindings()
 
     @keys.add("c-c")
     @keys.add("<sigint>")
     def _(event: KeyPressEvent) -> None:
-        """Clear what was typed; on an empty line the chat decides."""
         if event.current_buffer.text:
             event.current_buffer.reset()
         else:
             event.app.exit(exception=KeyboardInterrupt, style="class:aborting")
-
-    return keys
-
-
-def question_keys() -> KeyBindings:
-    """For a question: Esc is the answer "no", a paste stays on one line."""
-    keys = KeyBindings()
-
-    @keys.add("escape", eager=False)
-    def _(event: KeyPressEvent) -> None:
-        event.app.exit(result="\x1b")
-
-    @keys.add(Keys.BracketedPaste)
-    def _(event: KeyPressEvent) -> None:
-        event.current_buffer.insert_text(clean_paste(event.data).replace("\n", " "))
-
-    return keys
-
-
-def editing_keys() -> KeyBindings:
-    """For changing a given text: as for a message, and Esc or Ctrl-D give up."""
-    keys = message_keys()
-
-    @keys.add("escape")
-    @keys.add("c-d")
-    def _(event: KeyPressEvent) -> None:
-        event.app.exit(exception=EOFError, style="class:exiting")
 
     return keys
 
