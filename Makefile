@@ -40,8 +40,8 @@ test: modules weights ## Run the tests
 	$(VENV)/bin/python -m pytest
 
 lint: $(READY_DEV) ## Lint and check the format
-	$(VENV)/bin/ruff check mm tests benchmarks examples
-	$(VENV)/bin/ruff format --check mm tests benchmarks
+	$(VENV)/bin/ruff check mm tests benchmarks examples docs
+	$(VENV)/bin/ruff format --check mm tests benchmarks docs
 
 types: $(READY_DEV) ## Check the types
 	$(VENV)/bin/mypy
