@@ -51,6 +51,9 @@ def _find(tools: list[Tool], name: str) -> Tool:
     for tool in tools:
         if tool.name == name:
             return tool
+    if name.startswith("mcp__"):
+        hint = "Tools of MCP servers are known once those run: mm mcp list"
+        raise UsageError(f"There is no tool `{name}` in the agent file.", hint)
     names = [tool.name for tool in tools]
     near = difflib.get_close_matches(name, names, n=1)
     hint = f"Did you mean `{near[0]}`?" if near else f"The tools are: {', '.join(names) or 'none'}."

@@ -115,6 +115,12 @@ def test_show_of_an_unknown_tool_names_the_nearest(place: Path, capsys: pytest.C
     assert "Did you mean `status`?" in capsys.readouterr().err
 
 
+def test_show_of_a_tool_of_an_mcp_server_says_how_to_see_it(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (place / "agent.yaml").write_text(SOUND)
+    assert run(["tools", "show", "mcp__files__read", "-a", "agent.yaml"]) == 2
+    assert "Tools of MCP servers are known once those run: mm mcp list" in capsys.readouterr().err
+
+
 def test_trust_says_what_the_file_would_do_and_stores_it(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = place / "agent.yaml"
     path.write_text(SOUND)
