@@ -84,7 +84,9 @@ class Conversation:
         return plan_of(self._agent.history.records)
 
     def undo(self) -> str | None:
-        return self._agent.history.undo()
+        prompt = self._agent.history.undo()
+        self._agent.window.take_back(len(self._agent.history.messages()))
+        return prompt
 
     def clear(self) -> None:
         self._agent.renew(self._assembly.sessions.new())

@@ -38,6 +38,17 @@ class Cut:
     limited: int = 0
     limit: int = 0
 
+    def within(self, count: int) -> Cut:
+        """What it says of the first `count` messages: those that come in the place of later ones are not cut yet."""
+        begun = self.first < count
+        return Cut(
+            shrunk=min(self.shrunk, count),
+            first=self.first if begun else 0,
+            steps=self.steps if begun and self.steps < count else 0,
+            limited=min(self.limited, count),
+            limit=self.limit,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Fitted:

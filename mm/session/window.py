@@ -58,6 +58,10 @@ class Window:
         """Another conversation begins: nothing of it is cut yet."""
         self._cut = Cut()
 
+    def take_back(self, kept: int) -> None:
+        """The last turns were taken back, and only the first `kept` messages behind the system text are left."""
+        self._cut = self._cut.within(kept)
+
     def learn(self, usage: Usage) -> None:
         """Correct the estimate by what the server counted for the last request."""
         if not usage.prompt_tokens or not self._sent:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from mm.app.conversation import Conversation
 from mm.errors import MMError
 from mm.messages import Message, Outcome, Role, ToolCall, ToolOffer, ToolResult, Usage
 from mm.session.fit import OLD_OUTPUT, Fitted, fit
@@ -36,6 +39,13 @@ def conversation(*turns: Sequence[int]) -> list[Message]:
     for number, outputs in enumerate(turns):
         add_turn(history, number, outputs)
     return [SYSTEM, *history.messages()]
+
+
+def undo(history: History, window: Window) -> None:
+    """What /undo does, without a model and a terminal."""
+    agent: Any = SimpleNamespace(history=history, window=window)
+    assembly: Any = SimpleNamespace(interrupt=None)
+    Conversation(assembly, agent).undo()
 
 
 def cut(messages: Sequence[Message], budget: int) -> Fitted:
@@ -148,6 +158,33 @@ def test_a_cut_is_given_up_when_the_turns_are_taken_back() -> None:
     messages = [SYSTEM, *history.messages()]
     assert fit(messages, budget_tokens=2000, estimate=estimate, previous=fitted.cut).messages == messages
     assert fit(messages, budget_tokens=200, estimate=estimate, previous=fitted.cut).messages
+
+
+@pytest.mark.parametrize(("size", "calls"), [(30_000, 1), (3000, 4)])
+def test_after_a_turn_is_taken_back_the_next_one_is_not_cut_as_that_one_was(size: int, calls: int) -> None:
+    history, window = History(), Window(3000)
+    add_turn(history, 0, [9000])
+    add_turn(history, 1, [500])
+    add_turn(history, 2, [size] * calls)
+    assert window.fit([SYSTEM, *history.messages()]).note
+    undo(history, window)
+    add_turn(history, 3, [1500] * calls)
+    fitted = window.fit([SYSTEM, *history.messages()])
+    afresh = Window(3000).fit([SYSTEM, *history.messages()])
+    assert fitted.messages[-2 * calls - 2 :] == afresh.messages[-2 * calls - 2 :]
+    assert_strict(fitted.messages)
+
+
+def test_what_is_cut_of_older_turns_stays_cut_when_a_turn_is_taken_back() -> None:
+    """So that the server's prompt cache holds."""
+    history, window = History(), Window(3000)
+    for number in range(12):
+        add_turn(history, number, [900])
+    first = window.fit([SYSTEM, *history.messages()])
+    add_turn(history, 12)
+    undo(history, window)
+    again = window.fit([SYSTEM, *history.messages()])
+    assert (again.messages, again.cut, again.note) == (first.messages, first.cut, "")
 
 
 def test_a_prompt_that_alone_is_too_long_is_an_error_with_a_way_out() -> None:
