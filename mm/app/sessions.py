@@ -81,7 +81,7 @@ class Sessions:
         from mm.session.history import resume
 
         self.current = session.id
-        return resume(self.store(), session, self._warn)
+        return resume(self.store(), session, self._warn, keep=not self._options.no_session)
 
 
 _LIST = "List the sessions: mm sessions list --all"

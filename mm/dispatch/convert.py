@@ -160,6 +160,8 @@ class Conversion:
     ) -> Readings:
         if "array" not in self._schema.types(position) or (isinstance(value, str) and _looks_like_json(value)):
             return before
+        if isinstance(value, list) and not self._holds_lists(position):
+            return before  # it is no single value: `[]` where something is wanted does not mean `[[]]`
         inner = self._inside([value], position, path, source, wrapping=True)
         if self._schema.is_valid([value], position):
             inner = Readings((Reading([value]),), [value])
@@ -171,6 +173,11 @@ class Conversion:
         wants_only_lists = self._schema.types(position) == {"array"}
         attempt = inner.attempt if wants_only_lists and not isinstance(value, (dict, list)) else before.attempt
         return Readings(distinct(readings), readings[0].value if readings else attempt)
+
+    def _holds_lists(self, position: Position) -> bool:
+        """Whether the items of a list here have to be lists themselves."""
+        firsts = [self._schema.item_position(way, 0) for way in self._schema.ways(position)]
+        return any(self._schema.types(first) == {"array"} for first in firsts)
 
     def _inside(
         self, value: JSON, position: Position, path: Tokens, source: Source | None, *, wrapping: bool = False

@@ -17,6 +17,10 @@ from mm.messages import JSON, Message, Role, ToolCall, ToolOffer
 _ILLEGAL = re.compile(r"[^A-Za-z0-9_-]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LONGEST_NAME = 64
+_SMALL = frozenset({"local", "ollama", "llamacpp", "lmstudio"})
+"""Providers whose models run on the user's machine, and are small. After a tool's result such models lose the thread
+(Qwen2.5-Coder 1.5B repeats its system text, or the call) unless the result ends with what to do next."""
+_WHAT_NEXT = "\n(If that is all you need, answer the user now, in words.)"
 
 
 def build(
@@ -28,7 +32,7 @@ def build(
     limit_key: str = "max_tokens",
 ) -> dict[str, JSON]:
     """The body of a streamed request. Empty fields are left out; `extra` has the last word, and null removes a key."""
-    body: dict[str, JSON] = {"model": config.name, "messages": [_message(message) for message in messages]}
+    body: dict[str, JSON] = {"model": config.name, "messages": [_message(message, config) for message in messages]}
     if offers:
         body["tools"] = [_tool(offer) for offer in offers]
     body["stream"] = True
@@ -56,12 +60,14 @@ def count_words(body: bytes) -> int:
 _WORD = re.compile(rb"[A-Za-z]{2,}")
 
 
-def _message(message: Message) -> dict[str, JSON]:
+def _message(message: Message, config: ModelConfig) -> dict[str, JSON]:
     """`content` is always there: templates need the key, and some refuse null."""
     body: dict[str, JSON] = {"role": message.role.value}
+    content = message.content
     if message.role is Role.TOOL:
         body["tool_call_id"] = message.tool_call_id
-    body["content"] = message.content
+        content += _WHAT_NEXT if config.provider in _SMALL else ""
+    body["content"] = content
     if message.role is Role.ASSISTANT and message.tool_calls:
         body["tool_calls"] = [_call(call) for call in message.tool_calls]
     return body

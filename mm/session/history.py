@@ -227,12 +227,15 @@ class History:
         return found
 
 
-def resume(store: Store, session: Session, warn: OnWarning = _silent) -> History:
-    """The conversation of a stored session, healed. What could not be read is told to `warn`."""
+def resume(store: Store, session: Session, warn: OnWarning = _silent, *, keep: bool = True) -> History:
+    """The conversation of a stored session, healed. What could not be read is told to `warn`.
+
+    `keep` False: what is said from now on is kept in memory only.
+    """
     records, warnings = store.records(session.id)
     for warning in warnings:
         warn(warning)
-    return History(lambda: store, session, records=records, warn=warn)
+    return History((lambda: store) if keep else None, session, records=records, warn=warn)
 
 
 def _record(

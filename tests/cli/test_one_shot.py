@@ -433,3 +433,12 @@ def test_the_context_size_is_known_before_the_output_of_a_call_is_cut(place: Pla
     assert (ran.code, ran.out) == (0, "Done.\n")
     assert [seen.path for seen in server.seen] == ["/v1/chat/completions", "/v1/models", "/v1/chat/completions"]
     assert len(server.seen[-1].body["messages"][-1]["content"]) < 4000
+
+
+def test_an_earlier_session_can_be_gone_on_with_and_left_as_it_is(place: Place) -> None:
+    place.agent(["It is blue.", "As I said."], [])
+    place.mm("-p", "what colour?", "-a", "agent.yaml")
+    before = place.mm("sessions", "export", "latest", "--format", "json").out
+    ran = place.mm("-p", "again?", "-a", "agent.yaml", "-c", "--no-session")
+    assert ran.code == 0
+    assert place.mm("sessions", "export", "latest", "--format", "json").out == before

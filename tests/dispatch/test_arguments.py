@@ -318,3 +318,11 @@ def test_more_values_than_can_be_repaired_are_answered_and_never_a_hang(
 def test_many_values_that_need_repair_are_repaired() -> None:
     assert taken(INTEGERS, '{"v": [' + '"1", ' * 20_000 + "1]}") == [1] * 20_001
     assert len(check(tool_of(RECURSIVE), parse('{"v": [' + '["5", ["6"]], ' * 500 + "1]}")).arguments["v"]) == 501
+
+
+def test_a_list_is_no_single_value_and_is_not_wrapped_to_have_an_item() -> None:
+    for items in ({}, {"items": {"type": "string"}}):
+        said = reply({"properties": {"v": {"type": "array", "minItems": 1, **items}}}, '{"v": []}')
+        assert "`v`" in said and "not empty" in said
+    pairs = {"type": "array", "items": {"type": "array", "items": {"type": "integer"}, "minItems": 2}}
+    assert taken(pairs, '{"v": [1, 2]}') == [[1, 2]]

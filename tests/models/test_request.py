@@ -82,3 +82,14 @@ def test_extra_has_the_last_word_and_null_removes_a_key():
     body = build([Message(Role.USER, "hi")], [], config)
     assert (body["temperature"], body["max_tokens"], body["top_k"]) == (0.2, 5, 1)
     assert "stream_options" not in body
+
+
+@pytest.mark.parametrize(
+    ("provider", "told"), [("local", True), ("ollama", True), ("openai", False), ("openrouter", False)]
+)
+def test_a_model_on_the_users_machine_is_told_to_answer_after_a_result(provider, told):
+    """Qwen2.5-Coder 1.5B goes on with its system text, or the same call, without it."""
+    body = build(history(ToolCall("a", "f", "{}")), OFFERS, ModelConfig(provider, "m"))
+    assert ("answer the user now" in body["messages"][3]["content"]) is told
+    assert body["messages"][3]["content"].startswith("ok")
+    assert not any("answer the user now" in message["content"] for message in body["messages"][:3])
