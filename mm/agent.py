@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from mm.dispatch.extract import Extracted, Gate, extract, may_become_call
+from mm.dispatch.extract import Extracted, extract
+from mm.dispatch.gate import CirclingError, Gate, may_become_call
 from mm.dispatch.names import Names
+from mm.dispatch.nudges import nudge
 from mm.errors import ExitCode, MMError, ModelError
 from mm.events import Listener, Notice, ReasoningShown, ReplyEnded, RequestSent, TextShown
 from mm.interrupt import Interrupt, Interrupted
@@ -164,14 +166,17 @@ class Agent:
                 self._listen(TextShown(shown))
 
         with self.interrupt.waiting():
-            reply = self.model.ask(
-                fitted.messages,
-                offers,
-                on_delta=on_delta,
-                on_notice=lambda text: self._listen(Notice(text)),
-                on_sent=lambda: self._sent(number),
-                stop=self.interrupt.stop,
-            )
+            try:
+                reply = self.model.ask(
+                    fitted.messages,
+                    offers,
+                    on_delta=on_delta,
+                    on_notice=lambda text: self._listen(Notice(text)),
+                    on_sent=lambda: self._sent(number),
+                    stop=self.interrupt.stop,
+                )
+            except CirclingError as circling:
+                reply = Reply(circling.text)
             self._learn(reply)
         turn.prompt_tokens += reply.usage.prompt_tokens or 0
         turn.completion_tokens += reply.usage.completion_tokens or 0
@@ -219,37 +224,24 @@ class Agent:
 
     def _take_text(self, turn: _Turn, reply: Reply, found: Extracted, gate: Gate) -> TurnEnd | None:
         """A reply without calls is the answer, unless the model has to be asked once to say it better."""
-        nudge = self._nudge(found)
-        if nudge and not turn.nudged:
+        better = nudge(found, [offer.name for offer in self._offers()])
+        if better and not turn.nudged:
             turn.nudged = True
             self._listen(ReplyEnded(reply, ""))
             self.history.add_reply(found.text or "(empty)", usage=reply.usage)
-            self.history.add_user(nudge, note=True)
+            self.history.add_user(better.text, note=True)
             return None
-        half_a_call = nudge == _NUDGE_CUT
-        shown = "" if half_a_call else found.text
+        shown = "" if better and better.ending else found.text
         self._show_rest(shown, gate)
         self._listen(ReplyEnded(reply, shown))
         self.history.add_reply(found.text or "(empty)", usage=reply.usage)
-        if half_a_call:
-            return self._end(turn, "", ExitCode.STOPPED, _HALF_A_CALL, _CUT_HINT)
+        if better and better.ending:
+            return self._end(turn, "", ExitCode.STOPPED, better.ending, better.hint)
         if not found.text.strip():
             return self._end(turn, "", ExitCode.FAILED, _EMPTY, _EMPTY_HINT)
         if found.cut:
             return self._end(turn, found.text, ExitCode.STOPPED, _CUT, _CUT_HINT)
         return self._end(turn, found.text, ExitCode.DONE)
-
-    def _nudge(self, found: Extracted) -> str:
-        if not found.text.strip():
-            return _NUDGE_EMPTY
-        if found.wrapped:
-            return _NUDGE_WRAPPED
-        names = ", ".join(offer.name for offer in self._offers())
-        if found.stranger and names:
-            return _NUDGE_STRANGER.format(found.stranger[:64], names)
-        if found.cut and names and may_become_call(found.text):
-            return _NUDGE_CUT
-        return ""
 
     def _show_rest(self, text: str, gate: Gate) -> None:
         """Show what was held back, now that it is known not to be a call."""
@@ -283,16 +275,5 @@ _TOO_MANY_ROUNDS = "Stopped after {} requests in one turn without an answer."
 _MAX_ROUNDS_HINT = "Ask for less at once, or raise `max_rounds` (`--max-rounds`)."
 _EMPTY = "The model gave an empty answer."
 _EMPTY_HINT = "Ask again, or try another model with -m."
-_HALF_A_CALL = "The model wrote a tool call that was cut off by the token limit; nothing of it was run."
 _CUT = "The answer was cut off by the token limit."
 _CUT_HINT = "Raise `max_tokens` of the model in the agent file."
-_NUDGE_EMPTY = "Your reply was empty. Answer the request, or call one of the tools."
-_NUDGE_WRAPPED = (
-    "Your reply held a tool call inside other text, so nothing was run. "
-    "If you want to run it, send the call alone, with nothing before or after it. If not, answer without it."
-)
-_NUDGE_STRANGER = (
-    "Your reply looks like a call of `{}`, but there is no such tool, so nothing was run. Your tools are: {}. "
-    "If you want to act, call one of these. If not, answer without a call."
-)
-_NUDGE_CUT = "Your reply was cut off by the token limit, so nothing was run. Send the call alone, and shorter."

@@ -19,9 +19,9 @@ IsOffered: TypeAlias = Callable[[str], bool]
 
 _SPACE = " \t\r\n"
 _CALL_KEYS = frozenset({"name", "arguments", "parameters", "id", "type", "function"})
-_CALL_LANGUAGES = frozenset({"json", "tool_call", "tool", "xml", "tool_code"})
-_TAGS = ("tool_call", "tools", "tool_calls", "function_call")
-_OPENING = re.compile(r"\s*(?:<(?P<tag>tool_calls?|tools|function_call)>|```(?P<info>[A-Za-z_-]*)[ \t]*\r?\n?)")
+CALL_LANGUAGES = frozenset({"json", "tool_call", "tool", "xml", "tool_code"})
+TAGS = ("tool_call", "tools", "tool_calls", "function_call")
+OPENING = re.compile(r"\s*(?:<(?P<tag>tool_calls?|tools|function_call)>|```(?P<info>[A-Za-z_-]*)[ \t]*\r?\n?)")
 _decoder = json.JSONDecoder(strict=False)  # raw line breaks inside texts have one reading
 
 
@@ -32,7 +32,8 @@ class Extracted:
     `text` is the answer that may be shown ("" when the text was a call); `wrapped` says that a call stands inside
     other text, so that nothing runs and the model is asked once to send the call alone; `cut` that the reply was
     cut by the token limit, so that none of its calls may run; `stranger` is the name of the tool that a text would
-    call if there were such a tool, so that the model can be told once.
+    call if there were such a tool, and `broken` that of an offered one that it would call if its JSON were whole, so
+    that the model can be told once.
     """
 
     text: str
@@ -40,6 +41,7 @@ class Extracted:
     wrapped: bool = False
     cut: bool = False
     stranger: str = ""
+    broken: str = ""
 
 
 def extract(reply: Reply, is_offered: IsOffered) -> Extracted:
@@ -55,7 +57,8 @@ def extract(reply: Reply, is_offered: IsOffered) -> Extracted:
     strange = _read_all(reply.text, lambda name: True)
     if strange:
         return Extracted(reply.text, stranger=strange[0].name)
-    return Extracted(reply.text, wrapped=_holds_call(reply.text, is_offered))
+    wrapped = _holds_call(reply.text, is_offered)
+    return Extracted(reply.text, wrapped=wrapped, broken="" if wrapped else _named(reply.text, is_offered))
 
 
 def _read_all(text: str, is_offered: IsOffered) -> list[ToolCall]:
@@ -74,10 +77,10 @@ def _read_all(text: str, is_offered: IsOffered) -> list[ToolCall]:
 
 def _read_block(text: str, position: int, is_offered: IsOffered) -> tuple[list[ToolCall], int] | None:
     """The calls of one fence, one tag, or one bare value from `position` on, and where the next block starts."""
-    opening = _OPENING.match(text, position)
+    opening = OPENING.match(text, position)
     if opening is None:
         return _read_values(text, position, is_offered)
-    if opening["info"] and opening["info"].lower() not in _CALL_LANGUAGES:
+    if opening["info"] and opening["info"].lower() not in CALL_LANGUAGES:
         return None
     inside = _read_values(text, opening.end(), is_offered)
     if inside is None:
@@ -85,9 +88,9 @@ def _read_block(text: str, position: int, is_offered: IsOffered) -> tuple[list[T
     calls, position = inside
     closing = f"</{opening['tag']}>" if opening["tag"] else "```"
     if text.startswith(closing, position):
-        return calls, _skip_space(text, position + len(closing))
+        return calls, skip_space(text, position + len(closing))
     # Models forget the closing tag; the JSON before it is complete, so nothing is lost.
-    return (calls, position) if position == len(text) or _OPENING.match(text, position) else None
+    return (calls, position) if position == len(text) or OPENING.match(text, position) else None
 
 
 def _read_values(
@@ -95,16 +98,16 @@ def _read_values(
 ) -> tuple[list[ToolCall], int] | None:
     """One or more call-shaped values in a row: an object each, or lists of objects."""
     calls: list[ToolCall] = []
-    position = _skip_space(text, position)
+    position = skip_space(text, position)
     while position < len(text) and text[position] in opens:
         value = _read_value(text, position, is_offered)
         if value is None:
             return None
         found, position = value
         calls += found
-        position = _skip_space(text, position)
+        position = skip_space(text, position)
         if text[position : position + 1] == ",":
-            position = _skip_space(text, position + 1)
+            position = skip_space(text, position + 1)
     return (calls, position) if calls else None
 
 
@@ -120,7 +123,7 @@ def _read_value(text: str, position: int, is_offered: IsOffered) -> tuple[list[T
         return None
     parts, end = members
     if doubled:
-        end = _skip_space(text, end)
+        end = skip_space(text, end)
         if text[end : end + 1] != "}":
             return None
         end += 1
@@ -154,22 +157,22 @@ def _members(text: str, position: int) -> tuple[dict[str, tuple[int, int]], int]
     Values keep their own text, so that `1.10` is still `1.10` when the arguments are read.
     """
     parts: dict[str, tuple[int, int]] = {}
-    position = _skip_space(text, position + 1)
+    position = skip_space(text, position + 1)
     try:
         while text[position] == '"':
             key, position = _decoder.raw_decode(text, position)
-            position = _skip_space(text, position)
+            position = skip_space(text, position)
             if text[position] != ":" or key in parts:
                 return None
-            start = _skip_space(text, position + 1)
+            start = skip_space(text, position + 1)
             _, position = _decoder.raw_decode(text, start)
             parts[key] = (start, position)
-            position = _skip_space(text, position)
+            position = skip_space(text, position)
             if text[position] == "}":
                 return parts, position + 1
             if text[position] != ",":
                 return None
-            position = _skip_space(text, position + 1)
+            position = skip_space(text, position + 1)
     except (ValueError, IndexError, RecursionError):
         return None
     return None
@@ -178,6 +181,24 @@ def _members(text: str, position: int) -> tuple[dict[str, tuple[int, int]], int]
 def _holds_call(text: str, is_offered: IsOffered) -> bool:
     """Whether a call stands somewhere inside other text."""
     return any(_read_value(text, start, is_offered) for start in _object_starts(text))
+
+
+def calls_within(text: str) -> list[ToolCall]:
+    """The whole calls that stand in a text, of any tool, offered or not."""
+    calls: list[ToolCall] = []
+    position = 0
+    for start in _object_starts(text):
+        value = _read_value(text, start, lambda name: True) if start >= position else None
+        if value is not None:
+            calls += value[0]
+            position = value[1]
+    return calls
+
+
+def _named(text: str, is_offered: IsOffered) -> str:
+    """The offered tool that a text means to call, as it begins like a call; "" if there is none."""
+    begins = _BEGINS.match(text)
+    return begins["name"] if begins and is_offered(begins["name"]) else ""
 
 
 def _object_starts(text: str, limit: int = 200) -> Iterator[int]:
@@ -190,7 +211,10 @@ def _object_starts(text: str, limit: int = 200) -> Iterator[int]:
 _CALL_START = re.compile(r'\{\s*(?:\{\s*)?"(?:name|function|type|id|arguments|parameters)"')
 
 
-def _skip_space(text: str, position: int) -> int:
+_BEGINS = re.compile(rf'(?:{OPENING.pattern})?\s*\[?\s*\{{\s*\{{?\s*"name"\s*:\s*"(?P<name>[^"\\]+)"\s*,')
+
+
+def skip_space(text: str, position: int) -> int:
     while position < len(text) and text[position] in _SPACE:
         position += 1
     return position
@@ -199,49 +223,3 @@ def _skip_space(text: str, position: int) -> int:
 def new_call_id() -> str:
     """An id for a call that came without one. Nine letters and digits: the strictest server accepts these."""
     return secrets.token_hex(5)[:9]
-
-
-class Gate:
-    """Holds streamed text back for as long as it may still turn out to be a call.
-
-    `feed` gives the text that may be shown now; `rest` what is still held when the reply has ended.
-    """
-
-    def __init__(self, *, tools_offered: bool) -> None:
-        self._held = ""
-        self._open = not tools_offered
-
-    def feed(self, piece: str) -> str:
-        if self._open:
-            return piece
-        self._held += piece
-        if may_become_call(self._held):
-            return ""
-        self._open = True
-        return self.rest()
-
-    def rest(self) -> str:
-        held, self._held = self._held, ""
-        return held
-
-
-def may_become_call(text: str) -> bool:
-    """Whether a text that may go on could still be a call in the end, judged by how it begins."""
-    position = _skip_space(text, 0)
-    for opener in (*(f"<{tag}>" for tag in _TAGS), "```"):
-        if opener.startswith(text[position:]):
-            return True
-    opening = _OPENING.match(text, position)
-    if opening:
-        if opening["info"] and text[opening.end() - 1] != "\n":
-            return _FENCE_INFO.fullmatch(opening["info"]) is not None
-        if opening["info"] and opening["info"].lower() not in _CALL_LANGUAGES:
-            return False
-        position = _skip_space(text, opening.end())
-    return _PREFIX.match(text, position) is not None
-
-
-_FENCE_INFO = re.compile("|".join(re.escape(word[:n]) for word in _CALL_LANGUAGES for n in range(1, len(word) + 1)))
-_KEYS = ("name", "function", "type", "id", "arguments", "parameters")
-_KEY = "|".join([*(rf"{key[:n]}\Z" for key in _KEYS for n in range(len(key) + 1)), *(f'{key}"' for key in _KEYS)])
-_PREFIX = re.compile(rf'\s*(?:\Z|\[?\s*(?:\Z|\{{\s*(?:\Z|\{{?\s*(?:\Z|"(?:\Z|{_KEY})))))')

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import socket
 import subprocess
 import time
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pexpect
 import pytest
 
 from tests.cli.running import MM, Place, alive_in_group, call, logging_tool
-from tests.models.loopback import reply, say, serving
+from tests.models.loopback import piece, reply, say, serving, stream
 
 
 def agent_with_tool(place: Place, *steps: object, **keys: object) -> None:
@@ -442,3 +444,41 @@ def test_an_earlier_session_can_be_gone_on_with_and_left_as_it_is(place: Place) 
     ran = place.mm("-p", "again?", "-a", "agent.yaml", "-c", "--no-session")
     assert ran.code == 0
     assert place.mm("sessions", "export", "latest", "--format", "json").out == before
+
+
+def test_a_model_that_writes_the_same_call_without_end_is_read_no_further(place: Place) -> None:
+    """Small models do, until the token limit: minutes later, and then nothing of it could be run."""
+    line = piece(json.dumps({"name": "act", "arguments": {"what": "x"}}) + "\n")
+
+    def without_end(handler: BaseHTTPRequestHandler) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                handler.wfile.write(f"{len(line):x}\r\n".encode() + line + b"\r\n")
+                handler.wfile.flush()
+        handler.close_connection = True
+
+    with serving() as server:
+        server.answers = [stream(line, then=without_end), reply(404), say("It is done.")]
+        model = {"name": "m", "base_url": server.url}
+        place.write(
+            "agent.yaml",
+            json.dumps({"model": model, "yolo": True, "builtins": [], "tools": [logging_tool(place, "act")]}),
+        )
+        ran = place.mm("-p", "do x", "-a", "agent.yaml")
+    assert (ran.code, ran.out) == (0, "It is done.\n"), ran.err
+    assert place.log() == ["act x"]
+    sent = server.seen[-1].body["messages"]
+    assert [len(message.get("tool_calls", [])) for message in sent] == [0, 0, 1, 0]
+
+
+def test_a_broken_call_is_never_the_answer(place: Place) -> None:
+    broken = '{"name": "act", "arguments": {"what": "x"}'
+    agent_with_tool(place, broken, call("act", what="x"), "It is done.", yolo=True)
+    ran = place.mm("-p", "do x", "-a", "agent.yaml")
+    assert (ran.code, ran.out) == (0, "It is done.\n")
+    assert place.log() == ["act x"]
+    agent_with_tool(place, broken, broken, yolo=True)
+    ran = place.mm("-p", "do x", "-a", "agent.yaml")
+    assert (ran.code, ran.out) == (3, "")
+    assert "JSON is not correct; nothing of it was run" in ran.err
+    assert place.log() == ["act x"]

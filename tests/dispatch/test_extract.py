@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from mm.dispatch.extract import Gate, extract, may_become_call
+from mm.dispatch.extract import extract
+from mm.dispatch.gate import CirclingError, Gate, may_become_call
 from mm.messages import Finish, Reply, ToolCall
 
 STATUS = '{"name": "status", "arguments": {"service": "billing"}}'
@@ -180,3 +181,42 @@ def test_what_may_become_a_call_is_judged_by_how_it_begins() -> None:
 def test_a_raw_line_break_inside_a_text_is_still_a_call() -> None:
     found = extract(Reply(text='{"name": "status", "arguments": {"service": "two\nlines"}}'), offered)
     assert [call.name for call in found.calls] == ["status"]
+
+
+BROKEN = [
+    '{"name": "read_file", "arguments": {"path": "a"}',
+    '{"name": "read_file", "arguments": {"path": "a}}',
+    '```json\n{"name": "read_file", "arguments": {path: "a"}}\n```',
+    '<tool_call>\n{"name": "read_file", "arguments": {"path": "a"}\n</tool_call>',
+]
+
+
+@pytest.mark.parametrize("text", BROKEN)
+def test_a_call_whose_json_is_not_whole_is_named_so_that_the_model_can_be_told(text: str) -> None:
+    found = extract(Reply(text), offered)
+    assert (found.calls, found.broken) == ((), "read_file")
+
+
+@pytest.mark.parametrize("text", ['{"name": "Ada", "arguments": [', 'A call is {"name": "read_file", "arg', "{}"])
+def test_other_text_is_no_broken_call(text: str) -> None:
+    assert extract(Reply(text), offered).broken == ""
+
+
+def test_a_reply_that_is_the_same_call_again_and_again_is_read_no_further() -> None:
+    gate = Gate(tools_offered=True)
+    call = '{"name": "read_file", "arguments": {"path": "a", "limit": 1}}\n'
+    other = '{"name": "read_file", "arguments": {"path": "b"}}\n'
+    spaced = '{"name": "read_file", "arguments": {"limit": 1,   "path": "a"}}\n'
+    for piece in (call, other, spaced):
+        assert gate.feed(piece) == ""
+    with pytest.raises(CirclingError) as circling:
+        gate.feed(call)
+    found = extract(Reply(circling.value.text), offered)
+    assert [call.arguments for call in found.calls] == ['{"path": "a", "limit": 1}', '{"path": "b"}']
+
+
+def test_different_calls_and_two_equal_ones_are_read_to_the_end() -> None:
+    gate = Gate(tools_offered=True)
+    for number in range(20):
+        gate.feed(f'{{"name": "read_file", "arguments": {{"path": "{number}"}}}}\n' * 2)
+    gate.feed('{"name": "note", "arguments": {"text": "{} {} {} {}"}}')
