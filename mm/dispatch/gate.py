@@ -50,12 +50,18 @@ class CirclingError(Exception):
 
 
 def _refuse_circles(text: str) -> None:
-    calls = calls_within(text)
-    copies = Counter(map(_identity, calls))
-    if calls and copies[_identity(calls[-1])] >= MOST_COPIES:
-        once = {_identity(call): call for call in reversed(calls)}
-        written = [f'{{"name": {json.dumps(call.name)}, "arguments": {call.arguments}}}' for call in once.values()]
-        raise CirclingError("\n".join(reversed(written)))
+    once: dict[tuple[str, str], ToolCall] = {}
+    copies: Counter[tuple[str, str]] = Counter()
+    for call in calls_within(text):
+        identity = _identity(call)
+        once.setdefault(identity, call)
+        copies[identity] += 1
+        if copies[identity] >= MOST_COPIES:
+            raise CirclingError("\n".join(map(_written, once.values())))
+
+
+def _written(call: ToolCall) -> str:
+    return f'{{"name": {json.dumps(call.name)}, "arguments": {call.arguments}}}'
 
 
 def _identity(call: ToolCall) -> tuple[str, str]:
