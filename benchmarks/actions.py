@@ -4,7 +4,9 @@
 
 Each request is one real `mm -p`. It counts as right if the scripts really ran with exactly the expected arguments and
 nothing else ran, judged by the file that they write. The sets of requests are actions/*.json: `first` is the
-experiment of the design notes, `second` was written before anything was measured, and nothing is tuned to it.
+experiment of the design notes, six requests asked five times each; `wordings` asks for the same in thirty wordings;
+`second` was written before anything was measured, has three other actions too, and nothing is tuned to it. Without
+--way and --set, `first` is asked in every way and the others with declared tools.
 
 A `local:` model is loaded once by a server that serves every run, so that no time of loading is in the figures. Each
 run is a conversation of its own; the first request of each way and agent is asked once more before, uncounted, so that
@@ -40,8 +42,8 @@ from mm.models.local import CONTEXT, LONGEST, count_threads
 HERE = ROOT / "benchmarks"
 MM = Path(sys.executable).with_name("mm")
 AGENTS = {"ops": ROOT / "examples" / "ops", "office": HERE / "actions" / "office"}
-WAYS = ("skill", "mcp", "declared")
-SETS = ("first", "second")
+WAYS = ("declared", "mcp", "skill")
+SETS = ("first", "wordings", "second")
 MODELS = ("local:qwen2.5-coder-1.5b", "local:qwen2.5-coder-0.5b")
 LONGEST_RUN = 60  # seconds; what takes longer is ended and counts as wrong, unless its script had run by then
 _SKILL_INSTRUCTIONS = (
@@ -169,32 +171,41 @@ def served(model: str) -> Iterator[dict[str, Any] | str]:
         process.stdin.flush()
         address = json.loads(process.stdout.readline())["address"]
         limits = {"temperature": 0, "max_tokens": LONGEST, "context": CONTEXT}
-        yield {"name": name, "base_url": f"{address}/v1", "api_key": key, **limits}
+        yield {"provider": "llamacpp", "name": name, "base_url": f"{address}/v1", "api_key": key, **limits}
     finally:
         process.kill()
         process.wait()
 
 
-def measure(model: str, ways: Sequence[str], sets: Sequence[str], repeat: int, every: int) -> Iterator[Asked]:
-    """Ask everything in every way; tell each run that went wrong."""
-    requests = [(_label(name, every), one) for name in sets for one in read_set(name)[::every] for _ in range(repeat)]
+def plan(given: argparse.Namespace) -> dict[str, list[str]]:
+    """Way -> the sets that are asked in it."""
+    sets = given.set or SETS
+    if given.way:
+        return {way: list(sets) for way in given.way}
+    return {way: [name for name in sets if way == "declared" or name == "first"] for way in WAYS}
+
+
+def measure(model: str, way: str, sets: Sequence[str], repeat: int, every: int) -> Iterator[Asked]:
+    """Ask everything in one way; tell each run that went wrong."""
+    requests = [(_label(name, every), one) for name in sets for one in read_set(name, repeat)[::every]]
     with served(model) as settings, tempfile.TemporaryDirectory() as folder:
-        for way in ways:
-            stage = Stage(Path(folder).resolve(), way, settings)
-            try:
-                for agent in dict.fromkeys(one["agent"] for _, one in requests):
-                    stage.ask(agent, next(one["text"] for _, one in requests if one["agent"] == agent))
-                    yield from (run(stage, way, name, one) for name, one in requests if one["agent"] == agent)
-            finally:
-                stage.close()
+        stage = Stage(Path(folder).resolve(), way, settings)
+        try:
+            for agent in dict.fromkeys(one["agent"] for _, one in requests):
+                stage.ask(agent, next(one["text"] for _, one in requests if one["agent"] == agent))
+                yield from (run(stage, way, name, one) for name, one in requests if one["agent"] == agent)
+        finally:
+            stage.close()
 
 
 def _label(name: str, every: int) -> str:
     return name if every == 1 else f"{name}, 1 of {every}"
 
 
-def read_set(name: str) -> list[dict[str, str]]:
-    requests: list[dict[str, str]] = json.loads((HERE / "actions" / f"{name}.json").read_text("utf-8"))["requests"]
+def read_set(name: str, repeat: int) -> list[dict[str, str]]:
+    """The requests of a set, each as often as the set says, `repeat` times over."""
+    read = json.loads((HERE / "actions" / f"{name}.json").read_text("utf-8"))
+    requests: list[dict[str, str]] = read["requests"] * (read.get("repeat", 1) * repeat)
     return requests
 
 
@@ -277,15 +288,14 @@ def main() -> None:
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     for model in given.model or MODELS:
-        facts = measuring.machine()
-        asked: list[Asked] = []
-        try:
-            for one in measure(model, given.way or WAYS, given.set or SETS, given.repeat, given.every):
-                asked.append(one)
-        except KeyboardInterrupt:
-            print("Interrupted: what was asked so far is kept.")
-        tell(model, asked)
-        save(model, asked, facts, given.repeat)
+        for way, sets in plan(given).items():
+            facts = measuring.machine()
+            asked: list[Asked] = []
+            with contextlib.suppress(KeyboardInterrupt):  # what was asked so far is kept
+                for one in measure(model, way, sets, given.repeat, given.every):
+                    asked.append(one)
+            tell(model, asked)
+            save(model, asked, facts, given.repeat)
 
 
 if __name__ == "__main__":

@@ -25,10 +25,11 @@ def test_a_quick_run_of_the_benchmarks_ends_well(tmp_path: Path) -> None:
 
 
 def test_every_request_of_the_experiment_is_written_once_and_names_an_agent() -> None:
-    asked = []
-    for name in ("first", "second"):
+    asked = {}
+    for name, count in {"first": 6, "wordings": 30, "second": 30}.items():
         requests = json.loads((ROOT / "benchmarks" / "actions" / f"{name}.json").read_text("utf-8"))["requests"]
-        assert len(requests) == 30
-        asked += [one["text"] for one in requests]
+        asked[name] = {one["text"] for one in requests}
+        assert len(requests) == len(asked[name]) == count
         assert {one["agent"] for one in requests} <= {"ops", "office"}
-    assert len(set(asked)) == len(asked)
+    assert asked["first"] < asked["wordings"]
+    assert not asked["wordings"] & asked["second"]
