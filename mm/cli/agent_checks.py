@@ -43,9 +43,11 @@ def agent_file(found: Found | None) -> tuple[Check, Config | None]:
     if not found.own and not is_trusted_already(config):
         says = f"{name} is not trusted, so nothing of it is used"
         return warning("agent file", says, f"mm tools check && mm trust {found.path}"), None
-    errors = [one for one in findings(config) if one.severity is Severity.ERROR]
-    if errors:
-        return problem("agent file", f"{name}: {count(len(errors), 'problem')}", f"mm tools check {named}"), config
+    to_mend = findings(config)
+    for severity, noun, make in ((Severity.ERROR, "problem", problem), (Severity.WARNING, "warning", warning)):
+        number = sum(one.severity is severity for one in to_mend)
+        if number:
+            return make("agent file", f"{name}: {count(number, noun)}", f"mm tools check {named}"), config
     return ok("agent file", f"{name}, {count(len(config.tools), 'tool')}"), config
 
 

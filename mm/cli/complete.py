@@ -1,4 +1,4 @@
-"""What the shell is offered behind a Tab: names of tools, models and sessions. Starts nothing, and is never an error.
+"""What the shell is offered behind a Tab: tools, parameters, models, sessions. Starts nothing, and is never an error.
 
 An agent file that is only found is read for its names and for nothing else: no variable is expanded, no path is
 looked at, and only what can be a tool's name leaves it.
@@ -29,8 +29,20 @@ def complete_tool(context: click.Context, parameter: click.Parameter, incomplete
     return _items(_offered(lambda: ((name, "") for name in _tool_names(context))), incomplete)
 
 
-def complete_model(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def complete_values(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """`KEY=` for each parameter of the tool of this line that has no value yet."""
+    given = {value.partition("=")[0] for value in context.params.get("values") or ()}
+    open_keys = [pair for pair in _offered(lambda: _keys(context)) if pair[0].removesuffix("=") not in given]
+    return _items([pair for pair in open_keys if pair[0] != incomplete], incomplete)
+
+
+def complete_weights(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The models whose weights mm can fetch."""
+    return _items(_offered(_weights), incomplete)
+
+
+def complete_model(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """What `-m` takes: the models whose weights are here, then the providers."""
     return _items(_offered(_models), incomplete)
 
 
@@ -70,10 +82,9 @@ def _by_shell(incomplete: str, kind: str) -> list[CompletionItem]:
     return [CompletionItem(incomplete, type=kind)]
 
 
-def _tool_names(context: click.Context) -> Iterator[str]:
+def _tree(context: click.Context) -> Node | None:
+    """The agent file of this line as it is written; None if there is none."""
     from mm.config.find import find
-    from mm.config.nodes import MappingNode, SequenceNode
-    from mm.config.schema import DEFAULT_BUILTINS
     from mm.config.source import decode, read_bytes
     from mm.config.yaml_tree import read_tree
     from mm.folders import with_home
@@ -81,19 +92,43 @@ def _tool_names(context: click.Context) -> Iterator[str]:
     named = context.params.get("agent_file") or context.find_root().params.get("agent_file")
     start = context.find_root().params.get("cwd") or "."
     found = with_home(named) if named else getattr(find(Path(start), os.environ), "path", None)
-    if found is None:
-        yield from DEFAULT_BUILTINS
-        return
-    tree, _ = read_tree(found, decode(found, read_bytes(found)))
-    if not isinstance(tree, MappingNode):
-        return
-    tools, builtins = tree.find("tools"), tree.find("builtins")
-    for entry in tools.items if isinstance(tools, SequenceNode) else ():
+    return read_tree(found, decode(found, read_bytes(found)))[0] if found else None
+
+
+def _items_of(tree: Node | None, key: str) -> tuple[Node, ...]:
+    from mm.config.nodes import MappingNode, SequenceNode
+
+    listed = tree.find(key) if isinstance(tree, MappingNode) else None
+    return listed.items if isinstance(listed, SequenceNode) else ()
+
+
+def _tool_names(context: click.Context) -> Iterator[str]:
+    from mm.config.nodes import MappingNode
+    from mm.config.schema import DEFAULT_BUILTINS
+
+    tree = _tree(context)
+    for entry in _items_of(tree, "tools"):
         yield from _name(entry.find("name") if isinstance(entry, MappingNode) else None)
-    if builtins is None:
+    if tree is None or (isinstance(tree, MappingNode) and tree.find("builtins") is None):
         yield from DEFAULT_BUILTINS
-    for item in builtins.items if isinstance(builtins, SequenceNode) else ():
+    for item in _items_of(tree, "builtins"):
         yield from _name(item)
+
+
+def _keys(context: click.Context) -> Iterator[tuple[str, str]]:
+    """The parameters of the declared tool of this line, in the short form or in a whole JSON Schema."""
+    from mm.config.nodes import MappingNode, Scalar
+
+    for entry in _items_of(_tree(context), "tools"):
+        if not isinstance(entry, MappingNode) or [*_name(entry.find("name"))] != [context.params.get("name")]:
+            continue
+        parameters = entry.find("parameters")
+        if not isinstance(parameters, MappingNode):
+            continue
+        if isinstance(parameters.find("type"), Scalar):
+            parameters = parameters.find("properties")
+        for parameter in parameters.entries if isinstance(parameters, MappingNode) else ():
+            yield from ((f"{name}=", "") for name in _name(parameter.key))
 
 
 def _name(node: Node | None) -> Iterator[str]:
@@ -105,10 +140,20 @@ def _name(node: Node | None) -> Iterator[str]:
         yield node.text
 
 
-def _models() -> Iterator[tuple[str, str]]:
+def _weights() -> Iterator[tuple[str, str]]:
     from mm.models.weights import catalogue
 
     return ((name, f"{known.bytes / 1e6:,.0f} MB") for name, known in catalogue().items())
+
+
+def _models() -> Iterator[tuple[str, str]]:
+    from mm import folders
+    from mm.models.providers import PROVIDERS
+    from mm.models.weights import present
+
+    if (folders.own_folders()[1] / "models").is_dir():
+        yield from ((f"local:{name}", "its weights are here") for name in present())
+    yield from ((f"{provider}:", "") for provider in PROVIDERS if provider not in ("local", "scripted"))
 
 
 def _sessions() -> Iterator[tuple[str, str]]:

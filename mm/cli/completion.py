@@ -7,6 +7,7 @@ import sys
 import click
 from click.shell_completion import get_completion_class
 
+from mm.cli.bash_words import register
 from mm.cli.streams import show, tell
 
 _SHELLS = {
@@ -28,6 +29,7 @@ def command(context: click.Context, shell: str) -> None:
     zsh:   eval "$(mm completion zsh)"    in ~/.zshrc, behind compinit
     fish:  mm completion fish > ~/.config/fish/completions/mm.fish
     """
+    register()
     kind = get_completion_class(shell)
     assert kind is not None, "click knows these shells"
     show(kind(context.find_root().command, {}, "mm", _VARIABLE).source())

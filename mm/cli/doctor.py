@@ -12,6 +12,7 @@ from mm.cli import agent_checks, checks
 from mm.cli.agent_file import agent_file
 from mm.cli.agent_option import AGENT_OPTION
 from mm.cli.checks import Check, Status
+from mm.cli.complete import complete_model
 from mm.cli.streams import show, show_json
 from mm.counts import count
 from mm.errors import ExitCode, MMError
@@ -24,7 +25,7 @@ _WIDEST = 14  # columns of a name
 
 @click.command("doctor")
 @AGENT_OPTION
-@click.option("-m", "--model", metavar="MODEL", help="Look at this model.")
+@click.option("-m", "--model", metavar="MODEL", shell_complete=complete_model, help="Look at this model.")
 @click.option("--mcp", is_flag=True, help="Start the MCP servers of the agent file, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_context

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +13,9 @@ from mm.config.keys import PARAMETER_TYPES
 from mm.errors import UsageError
 from mm.messages import JSON
 
+_ANY = "…"
+_VALUES = {"integer": "1", "number": "1", "boolean": "true", "object": "{}"}
+_EXAMPLE = re.compile(r"\bsuch as (.+?)[.)]?(?:[,;] .*| (?:or|and) .*)?$")
 _SLOT = re.compile(r"(?<!\{)\{\{\s*([A-Za-z_][A-Za-z0-9_-]*)\s*\}\}")
 
 
@@ -48,18 +52,49 @@ def wasm_entry(name: str, description: str) -> dict[str, JSON]:
 
 
 def _described(text: str) -> tuple[str, dict[str, JSON]]:
-    """`limit:integer=Number of lines, such as 20` → the name and its schema."""
+    """`limit?:integer=Number of lines, such as 20` → the name and its schema; `a|b` for a type means one of these."""
     head, equals, description = text.partition("=")
-    name, _, kind = head.partition(":")
-    kind = kind.strip() or "string"
-    if not equals or not name.strip():
-        raise UsageError(
-            f"`--param {text}` is no NAME[:TYPE]=TEXT.", "Such as: --param 'limit:integer=Number of lines'"
-        )
-    if kind not in PARAMETER_TYPES:
-        types = ", ".join(PARAMETER_TYPES)
-        raise UsageError(f"`--param {text}`: `{kind}` is no type.", f"The types are: {types}.")
-    return name.strip(), {"type": kind, "description": description.strip()}
+    name, _, kind = (part.strip() for part in head.partition(":"))
+    optional = name.endswith("?")
+    name = name.removesuffix("?").strip()
+    if not equals or not name:
+        hint = "Such as: --param 'limit:integer=Number of lines'   or: --param 'channel?:stable|beta=Where to'"
+        raise UsageError(f"`--param {text}` is no NAME[?][:TYPE]=TEXT.", hint)
+    schema: dict[str, JSON] = {"type": kind or "string"}
+    choices = [choice.strip() for choice in kind.split("|")]
+    if len(choices) > 1 and all(choices) and not set(choices) & set(PARAMETER_TYPES):
+        schema = {"type": "string", "enum": [*choices]}
+    elif kind and kind not in PARAMETER_TYPES:
+        hint = f"The types are: {', '.join(PARAMETER_TYPES)}. Or write the values that are allowed: stable|beta."
+        raise UsageError(f"`--param {text}`: `{kind}` is no type.", hint)
+    if optional:
+        schema["required"] = False
+    return name, {**schema, "description": description.strip()}
+
+
+def typed_values(entry: dict[str, JSON]) -> str:
+    """What stands behind `mm tools run NAME` to try a new entry: ` KEY=VALUE` for each parameter that is required.
+
+    A value is the author's own example ("…, such as 1.4.2") where there is one; `…` is a text like any other.
+    """
+    parameters = entry.get("parameters", {})
+    assert isinstance(parameters, dict)
+    words = ""
+    for name, schema in parameters.items():
+        if isinstance(schema, dict) and schema.get("required") is not False:
+            value = _typed(schema)
+            words += f" {name}={value if value == _ANY else shlex.quote(value)}"
+    return words
+
+
+def _typed(schema: dict[str, JSON]) -> str:
+    kind, choices = str(schema["type"]), schema.get("enum")
+    if isinstance(choices, list):
+        return str(choices[0])
+    example = _EXAMPLE.search(str(schema.get("description", "")))
+    if example and (kind == "string" or (kind in ("integer", "number") and example[1].isdecimal())):
+        return example[1]
+    return _VALUES.get(kind, _ANY)
 
 
 def _refuse_one_text(argv: Sequence[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ import click
 
 from mm import __version__
 from mm.cli.agent_option import AGENT_OPTION
-from mm.cli.complete import complete_folder, complete_session, complete_tool
+from mm.cli.complete import complete_folder, complete_model, complete_session, complete_tool
 from mm.cli.report import report
 from mm.cli.streams import ReaderGoneError, abandon_stdout, prepare_streams, tell
 from mm.cli.values import NOT_EMPTY
@@ -140,7 +141,14 @@ def _exists(entry: _Entry) -> bool:
 @click.version_option(__version__, prog_name="mm", message="%(prog)s %(version)s")
 @click.option("-p", "--print", "prompt", metavar="PROMPT", help="Ask once, print the answer; `-`: from stdin.")
 @AGENT_OPTION
-@click.option("-m", "--model", metavar="MODEL", type=NOT_EMPTY, help="provider:model, such as ollama:qwen3.")
+@click.option(
+    "-m",
+    "--model",
+    metavar="MODEL",
+    type=NOT_EMPTY,
+    shell_complete=complete_model,
+    help="provider:model, such as ollama:qwen3.",
+)
 @click.option("-y", "--yolo", is_flag=True, help="Do not ask before running tools; deny rules still hold.")
 @click.option(
     "--allow",
@@ -194,6 +202,9 @@ def _refuse_two_sessions(options: Options) -> None:
         raise UsageError("`-c` and `-r` name two sessions to go on with.", hint)
 
 
+_COMPLETION = "_MM_COMPLETE"  # the variable with which the completion script of a shell calls mm
+
+
 def main() -> None:
     """Run the command line and end the process with its exit code."""
     prepare_streams()
@@ -202,6 +213,8 @@ def main() -> None:
 
 def run(arguments: list[str]) -> int:
     """Run one command line; give its exit code. What the user can mend is told in a few lines on stderr."""
+    if _COMPLETION in os.environ:
+        importlib.import_module("mm.cli.bash_words").register()
     try:
         code = mm.main(args=arguments, prog_name="mm", standalone_mode=False)
         sys.stdout.flush()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mm.cli.complete import complete_model
+from mm.cli.complete import complete_weights
 from mm.cli.streams import show, tell
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _EVERY = 10.0  # percent between two plain lines
 
 
 @click.command("pull")
-@click.argument("name", shell_complete=complete_model)
+@click.argument("name", shell_complete=complete_weights)
 def command(name: str) -> None:
     """Fetch the weights of NAME (see `mm model list`). An interrupted pull goes on where it stopped."""
     from mm.models import pull, weights

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
@@ -12,12 +12,13 @@ import click
 
 from mm.cli.agent_file import is_trusted_already, needed_file, trust_quietly
 from mm.cli.agent_option import AGENT_OPTION
-from mm.cli.entry_text import command_entry, wasm_entry
+from mm.cli.entry_text import command_entry, typed_values, wasm_entry
 from mm.cli.replacing import Draft
 from mm.cli.scaffold import LANGUAGES, build_command, module_folder
 from mm.cli.streams import show
 from mm.config.append import append_tool, block_lines, by_hand
 from mm.config.findings import Finding, findings
+from mm.config.keys import PARAMETER_TYPES
 from mm.config.load import load
 from mm.config.problems import ConfigProblems
 from mm.config.schema import Config
@@ -25,6 +26,7 @@ from mm.config.source import decode, read_bytes
 from mm.config.tools_section import name_problem
 from mm.errors import UsageError
 from mm.messages import JSON
+from mm.options import Options
 from mm.visible import make_visible_line
 
 _BOM = b"\xef\xbb\xbf"
@@ -39,13 +41,24 @@ class _RestIsCommand(click.Command):
             if flag == "--command":
                 ctx.meta[_ARGV] = [*([first] if equals else []), *args[position + 1 :]]
                 return super().parse_args(ctx, args[:position])
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, [*args])
+        except click.UsageError as error:
+            raise _with_command(args, error) from None
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
         return ["NAME", "[OPTIONS]", "(--command PROGRAM [ARGUMENT]... | --wasm LANGUAGE)"]
 
 
 _ARGV = "mm.tools_new.argv"
+
+
+def _with_command(args: Sequence[str], error: click.UsageError) -> Exception:
+    """The error that names the missing `--command`, if a program stands right behind the tool's name."""
+    if len(args) < 2 or any(one.startswith("-") for one in args[:2]):
+        return error
+    line = shlex.join([args[0], "--command", *args[1:]])
+    return UsageError("Nothing says that the rest of the line is a command.", f"Write: mm tools new {line}")
 
 
 @click.command("new", cls=_RestIsCommand)
@@ -58,9 +71,10 @@ _ARGV = "mm.tools_new.argv"
 @click.option(
     "--param",
     "parameters",
-    metavar="NAME[:TYPE]=TEXT",
+    metavar="NAME[?][:TYPE]=TEXT",
     multiple=True,
-    help="Describes the parameter {{NAME}} (repeatable).",
+    help="With --command (repeatable): describes the parameter {{NAME}}. NAME? may be left out. "
+    f"TYPE is {', '.join(PARAMETER_TYPES)}, or the allowed values: stable|beta.",
 )
 @AGENT_OPTION
 @click.pass_context
@@ -76,31 +90,37 @@ def command(
     """Add the tool NAME to an agent file, and leave the rest of the file as it is.
 
     \b
-    mm tools new release --command ./release.sh "{{version}}" "--channel={{channel}}"
+    mm tools new release --param "version=Version number, such as 1.4.2" --param "channel?:stable|beta=Where to" \\
+    --command ./release.sh "{{version}}" "--channel={{channel}}"
     mm tools new count_words --wasm go
 
-    With --wasm, a folder NAME beside the agent file gets a program to start from, its build line and a test.
+    --command comes last. With --wasm, a folder NAME beside the agent file gets a program to start from, its build
+    line and a test.
     """
     argv: list[str] | None = context.meta.get(_ARGV)
     if (argv is None) == (language is None):
         raise UsageError("A tool is either a program or a module: give one of --command and --wasm.", _EXAMPLES)
     path = Path(os.path.realpath(needed_file(context, agent_file).path))
+    options = context.find_object(Options)
+    agent_file = agent_file or (options.agent_file if options else None)
     named = f" -a {shlex.quote(agent_file)}" if agent_file else ""
     old = _loaded(path)
     _check_name(name, old)
     if argv is not None:
-        _add(path, old, command_entry(name, argv, description, parameters, path.parent), nullcontext())
-        _tell(path, name, lambda values: [f"mm tools run {name}{named}{values}"])
+        entry = command_entry(name, argv, description, parameters, path.parent)
+        _add(path, old, entry, nullcontext())
+        _tell(path, name, [f"mm tools run {name}{named}{typed_values(entry)}"], named=bool(named))
         return
     assert language is not None
     if parameters:
-        raise UsageError("--param belongs to --command: a module's parameters are those of its program.", _EXAMPLES)
+        hint = f"Leave it out; then write them into {path.name}, the program in {name}/, and its test.sh and README.md."
+        raise UsageError("--param belongs to --command: a module's parameters are those of its program.", hint)
     folder = path.parent / name
     _add(path, old, wasm_entry(name, description), module_folder(folder, language, name, path), _GRANTS)
     where = os.path.relpath(folder)
     build = build_command(language, where)
     test = f"sh {shlex.quote(f'{where}/test.sh')}"
-    _tell(path, name, lambda _: [build, test, f'mm tools run {name}{named} text="one two three"'])
+    _tell(path, name, [build, test, f'mm tools run {name}{named} text="one two three"'], named=bool(named))
 
 
 def _loaded(path: Path) -> Config:
@@ -141,8 +161,8 @@ def _add(
         trust_quietly(load(path, environ=os.environ))
 
 
-def _tell(path: Path, name: str, commands: Callable[[str], Sequence[str]]) -> None:
-    """What was done, what is left to mend, and what to type next: `commands` is given the values to type."""
+def _tell(path: Path, name: str, commands: Sequence[str], *, named: bool) -> None:
+    """What was done, what is left to mend, and what to type next; `mm trust` first, where nothing runs without it."""
     config = load(path, environ=os.environ)
     entry = next(entry for entry in config.tools if entry.name == name)
     show(f"Added `{name}`: {make_visible_line(os.path.relpath(path))}:{entry.place.line}")
@@ -151,10 +171,8 @@ def _tell(path: Path, name: str, commands: Callable[[str], Sequence[str]]) -> No
         show(f"    {make_visible_line(finding.hint)}")
     if any("description" in finding.message for finding in _left(config, name)):
         show("  (At once, next time: -d TEXT and --param NAME=TEXT before --command.)")
-    document = entry.schema.document
-    names = document.get("properties", {}) if isinstance(document, dict) else {}
     show("Next:")
-    for line in commands("".join(f" {one}=…" for one in names)):
+    for line in commands if named or is_trusted_already(config) else ["mm trust", *commands]:
         show(f"  {line}")
 
 

@@ -12,7 +12,7 @@ from mm.app.agent_file import chosen_config
 from mm.app.assembly import Assembly
 from mm.app.voices import LateEcho, line_person, notices_only
 from mm.cli.agent_option import AGENT_OPTION
-from mm.cli.complete import complete_tool
+from mm.cli.complete import complete_tool, complete_values
 from mm.cli.piped import piped_text
 from mm.cli.streams import show, tell
 from mm.cli.values import NOT_EMPTY
@@ -38,7 +38,7 @@ _EXIT_CODES = {
 
 @click.command("run")
 @click.argument("name", type=NOT_EMPTY, shell_complete=complete_tool)
-@click.argument("values", nargs=-1, metavar="[KEY=VALUE]...")
+@click.argument("values", nargs=-1, metavar="[KEY=VALUE]...", shell_complete=complete_values)
 @click.option("--args", "arguments", metavar="JSON", help="All arguments as one JSON object; `-` reads it from stdin.")
 @AGENT_OPTION
 @click.option("-y", "--yolo", is_flag=True, help="Do not ask before running it.")
@@ -112,7 +112,7 @@ def _arguments(values: Sequence[str], text: str | None) -> str:
             given[key].append(rest)
         else:
             given[key] = [given[key], rest]
-    return json.dumps(given)
+    return json.dumps(given, ensure_ascii=False)
 
 
 def _is_text(value: str) -> bool:
@@ -129,10 +129,16 @@ def _run(assembly: Assembly, call: ToolCall) -> ExitCode:
     if result.outcome.ran:
         show(result.content.removesuffix("\n"))
     else:
-        tell(result.content)
+        tell(_for_a_person(result.content))
     if result.outcome is Outcome.INTERRUPTED:
         return assembly.interrupt.exit_code
     return _EXIT_CODES.get(result.outcome, ExitCode.FAILED)
+
+
+def _for_a_person(answer: str) -> str:
+    """Why a call did not run, without the last line where that only tells a model to send the call again."""
+    text, _, last = answer.rpartition("\n")
+    return text if last.startswith("Send the call again ") else answer
 
 
 def _show(assembly: Assembly, call: ToolCall) -> ExitCode:

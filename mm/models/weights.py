@@ -70,8 +70,14 @@ def find(name: str) -> Path:
         return path
     weights = lookup(name)
     if not weights.present:
-        raise MMError(f"The weights of `{name}` are not on this machine.", f"Run: mm model pull {name}")
+        others = "".join(f"   or use what is here: -m local:{other}" for other in present())
+        raise MMError(f"The weights of `{name}` are not on this machine.", f"Run: mm model pull {name}{others}")
     return weights.path
+
+
+def present() -> list[str]:
+    """The names of the catalogue whose weights are on this machine."""
+    return [name for name, weights in catalogue().items() if weights.present]
 
 
 def lookup(name: str) -> Weights:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from mm.models.weights import catalogue
 from mm.session.records import new_session
 from mm.session.store import Store
 from tests.cli.running import Place
@@ -19,6 +20,15 @@ builtins: [read_file]
 tools:
   - {name: release, description: Publish., command: [./release.sh]}
   - {name: status, description: Report., command: [./status.sh]}
+  - name: find
+    description: Find it.
+    command: [./find.sh, "{{word}}", "{{limit}}", "{{when}}"]
+    parameters: {word: {}, limit: {type: integer}, when: {}}
+  - name: book
+    description: Book it.
+    command: [./book.sh]
+    stdin: json
+    parameters: {type: object, properties: {day: {}, "a b": {}, hour: {}}}
 """
 
 
@@ -33,7 +43,18 @@ def offered(place: Place, line: str, **environ: str) -> list[str]:
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("mm tools run ", ["release", "status", "read_file"]),
+        ("mm tools run ", ["release", "status", "find", "book", "read_file"]),
+        ("mm tools run find ", ["word=", "limit=", "when="]),
+        ("mm tools run find w", ["word=", "when="]),
+        ("mm tools run find word=x -y ", ["limit=", "when="]),
+        ("mm tools run find word = x l", ["limit="]),
+        ("mm tools run find word =", []),
+        ("mm tools run find word = ", []),
+        ("mm tools run book ", ["day=", "hour="]),
+        ("mm tools run release ", []),
+        ("mm tools run read_file ", []),
+        ("mm -m o", ["ollama:", "openai:", "openrouter:"]),
+        ("mm doctor -m olla", ["ollama:"]),
         ("mm tools show re", ["release", "read_file"]),
         ("mm --allow st", ["status"]),
         ("mm --deny re", ["release", "read_file"]),
@@ -66,12 +87,33 @@ def test_sessions_are_offered_by_their_ids(place: Place) -> None:
     assert set(offered(place, "mm sessions show ")) == ids
 
 
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("mm -m ", ["local:qwen2.5-coder-0.5b", "ollama:", "llamacpp:", "lmstudio:", "openai:", "openrouter:"]),
+        ("mm -m local : ", ["qwen2.5-coder-0.5b"]),
+        ("mm -m local : qw", ["qwen2.5-coder-0.5b"]),
+        ("mm --model = local : qw", ["qwen2.5-coder-0.5b"]),
+    ],
+)
+def test_models_are_offered_whose_weights_are_here_however_bash_splits_the_word(
+    place: Place, line: str, expected: list[str]
+) -> None:
+    here = catalogue()["qwen2.5-coder-0.5b"]
+    folder = place.home / "data/models"
+    folder.mkdir(parents=True, mode=0o700)
+    with (folder / here.file).open("wb") as file:
+        file.truncate(here.bytes)
+    assert offered(place, line) == expected
+
+
 def test_nothing_is_made_started_or_trusted_by_a_tab(place: Place) -> None:
     place.write("agent.yaml", TOOLS + "hooks: {preToolCall: [{command: [./touch.sh]}]}\nmodel: {name: '${NOT_SET}'}\n")
     place.write("touch.sh", "#!/bin/sh\ntouch touched\n", 0o755)
     before = sorted(place.folder.iterdir())
     assert offered(place, "mm tools run st") == ["status"]
     assert offered(place, "mm -r ") == []
+    assert offered(place, "mm -m l") == ["llamacpp:", "lmstudio:"]
     assert sorted(place.folder.iterdir()) == before
     assert not place.home.exists()
 
@@ -117,14 +159,23 @@ def test_another_shell_is_refused_with_the_names_of_those_there_are(place: Place
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
-def test_a_real_bash_completes_a_tool(place: Place) -> None:
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("mm tools run rel", "release"),
+        ("mm tools run find li", "limit="),
+        ("mm tools run find word = x li", "limit="),
+        ("mm -m olla", "ollama:"),
+    ],
+)
+def test_a_real_bash_completes_names(place: Place, words: str, expected: str) -> None:
     place.write("agent.yaml", TOOLS)
     script = place.write("bin/mm", f'#!/bin/sh\nexec {sys.executable} -m mm "$@"\n', 0o755)
-    source = 'eval "$(mm completion bash)"; COMP_WORDS=(mm tools run rel); COMP_CWORD=3; _mm_completion mm rel run'
+    typed = f"COMP_WORDS=({words}); COMP_CWORD={len(words.split()) - 1}; _mm_completion mm"
     environment = place.environment(PYTHONPATH=str(Path(__file__).parents[2]))
     environment["PATH"] = f"{script.parent}:{environment['PATH']}"
     done = subprocess.run(
-        ["bash", "--norc", "-c", source + '; echo "${COMPREPLY[@]}"'],
+        ["bash", "--norc", "-c", f'eval "$(mm completion bash)"; {typed}; echo "${{COMPREPLY[@]}}"'],
         cwd=place.folder,
         env=environment,
         capture_output=True,
@@ -132,4 +183,4 @@ def test_a_real_bash_completes_a_tool(place: Place) -> None:
         timeout=60,
         check=False,
     )
-    assert (done.stdout, done.stderr) == ("release\n", "")
+    assert (done.stdout, done.stderr) == (f"{expected}\n", "")

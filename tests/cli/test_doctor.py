@@ -57,6 +57,15 @@ def test_one_tool_is_not_said_to_be_several(folder: Path, capsys: Output) -> Non
     assert checks["agent file"]["says"] == "agent.yaml, 1 tool"
 
 
+def test_a_file_that_check_warns_about_is_not_said_to_be_well(folder: Path, capsys: Output) -> None:
+    (folder / "agent.yaml").write_text(SCRIPT + "tools:\n  - {name: x, description: Do, command: [ls]}\n")
+    code, checks, _ = doctor(capsys, "-a", "agent.yaml")
+    assert code == 0
+    file = checks["agent file"]
+    assert (file["status"], file["says"]) == ("warning", "agent.yaml: 1 warning")
+    assert file["remedy"] == "mm tools check -a agent.yaml"
+
+
 def test_missing_weights_are_a_problem_with_the_command_that_fetches_them(capsys: Output) -> None:
     code, checks, _ = doctor(capsys)
     assert code == 1

@@ -72,6 +72,53 @@ def test_what_is_described_leaves_nothing_to_mend(folder: Path, capsys: Output) 
     assert capsys.readouterr().out == "1 tool, no problems\n"
 
 
+def test_a_parameter_may_be_optional_or_one_of_some_values(folder: Path) -> None:
+    path = write(folder, "name: x\n")
+    described = ["--param", "to?: stable | beta=Where to", "--param", "n?:integer=How many", "--param", "why?=Reason"]
+    assert run(["tools", "new", "go", *described, "--command", "echo", "--to={{to}}", "-n{{n}}", "-w{{why}}"]) == 0
+    document = load(path, environ={}).tools[0].schema.document
+    assert document["properties"] == {
+        "to": {"type": "string", "enum": ["stable", "beta"], "description": "Where to"},
+        "n": {"type": "integer", "description": "How many"},
+        "why": {"type": "string", "description": "Reason"},
+    }
+    assert document.get("required", []) == []
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_the_lines_that_are_printed_next_run_as_they_stand(place: Place, trusted: bool) -> None:
+    place.write("agent.yaml", "name: x\n")
+    if trusted:
+        assert place.mm("trust").code == 0
+    described = [
+        "version=Version number, such as 1.4.2.",
+        "city=A town, such as New York, or a village",
+        "days:integer=How many, such as 30",
+        "least:number=At least so much",
+        "all:boolean=Whether all",
+        "to:stable|beta=Where to",
+        "note?=A remark",
+        "rest:object=Anything else",
+        "names:array=Names",
+    ]
+    options = [word for text in described for word in ("--param", text)]
+    slots = [f"{{{{{name}}}}}" for name in ("version", "city", "days", "least", "all", "to", "rest", "word", "names")]
+    made = place.mm("tools", "new", "say", *options, "--command", "echo", "note: {{note}}", *slots)
+    *before, line = [one.strip() for one in made.out.partition("Next:")[2].strip().splitlines()]
+    assert before == ([] if trusted else ["mm trust"])
+    environment = _environment(place)
+    for one in (*before, f"{line} --allow say"):
+        ran = _shell(one, place, environment)
+        assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.startswith("1.4.2 New York 30 1 true stable {} … …\n")
+
+
+def test_the_line_to_type_names_the_file_that_was_named(folder: Path, capsys: Output) -> None:
+    write(folder, "name: x\n")
+    assert run(["-a", "agent.yaml", "tools", "new", "ls", "--command", "ls"]) == 0
+    assert "  mm tools run ls -a agent.yaml\n" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -133,7 +180,12 @@ def test_what_cannot_be_added_to_stays_and_it_is_said_what_to_add(folder: Path, 
         (["x", "--command", "docker", "{{.Names}}"], "double its opening braces"),
         (["x", "--param", "b=Text", "--command", "ls", "{{a}}"], "The placeholders are: `a`."),
         (["x", "--param", "a:int=Text", "--command", "ls", "{{a}}"], "The types are: string"),
-        (["x", "--param", "a", "--command", "ls", "{{a}}"], "is no NAME[:TYPE]=TEXT"),
+        (["x", "--param", "a", "--command", "ls", "{{a}}"], "is no NAME[?][:TYPE]=TEXT"),
+        (["x", "--param", "?=Text", "--command", "ls", "{{a}}"], "is no NAME[?][:TYPE]=TEXT"),
+        (["x", "--param", "a:integer|string=Text", "--command", "ls", "{{a}}"], "`integer|string` is no type"),
+        (["x", "--param", "a:b||=Text", "--command", "ls", "{{a}}"], "`b||` is no type"),
+        (["x", "./x", "{{y}}", "-n"], "Write: mm tools new x --command ./x '{{y}}' -n"),
+        (["x", "--parm", "a=b", "./x"], "No such option '--parm'"),
         (["x", "--param", "a=Text", "--wasm", "c"], "--param belongs to --command"),
         (["x", "--wasm", "java"], "'go', 'c', 'rust', 'zig'"),
         (["taken", "--wasm", "c"], "taken` is there already"),
@@ -240,6 +292,7 @@ def test_the_test_of_a_scaffold_fails_for_a_wrong_answer_and_without_a_module(pl
     unbuilt = _shell("sh count_words/test.sh", place, environment)
     assert unbuilt.returncode != 0
     assert "count_words.wasm` does not exist" in unbuilt.stderr
+    assert "FAILED: expected `3 words`, got: exit code 2" in unbuilt.stderr
     wrong = _shell("MM=echo sh count_words/test.sh", place, environment)
     assert wrong.returncode == 1
     assert "FAILED: expected `3 words`" in wrong.stderr

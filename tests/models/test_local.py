@@ -10,7 +10,7 @@ from mm.config.schema import ModelConfig
 from mm.errors import MMError, ModelError
 from mm.interrupt import Interrupted
 from mm.messages import Message, Role, ToolOffer
-from mm.models import local
+from mm.models import local, weights
 from mm.models.local import LocalModel, count_threads
 from tests.weights import SMALL, needs_small
 
@@ -33,6 +33,17 @@ def test_missing_weights_name_the_command(tmp_path, monkeypatch):
     with pytest.raises(MMError) as caught:
         LocalModel(ModelConfig("local", "qwen2.5-coder-1.5b"))
     assert caught.value.hint == "Run: mm model pull qwen2.5-coder-1.5b"
+
+
+def test_weights_that_are_here_are_named_where_others_are_missing(tmp_path, monkeypatch):
+    monkeypatch.setenv("MM_HOME", str(tmp_path))
+    small = weights.lookup("qwen2.5-coder-0.5b")
+    with small.path.open("wb") as file:
+        file.truncate(small.bytes)
+    with pytest.raises(MMError) as caught:
+        LocalModel(ModelConfig("local", "qwen2.5-coder-1.5b"))
+    use = "or use what is here: -m local:qwen2.5-coder-0.5b"
+    assert caught.value.hint == f"Run: mm model pull qwen2.5-coder-1.5b   {use}"
 
 
 def test_without_the_extra_the_command_that_installs_it_is_named(monkeypatch):
