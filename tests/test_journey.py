@@ -169,6 +169,22 @@ def test_a_person_is_asked_about_what_the_hook_made_of_the_call(
     assert person.requests
 
 
+def test_a_hook_can_have_a_person_asked_or_answer_for_one(
+    tmp_path: Path, kind: Kind | Over, schedule: Schedule
+) -> None:
+    """Beside yolo "ask" asks; without it "allow" needs nobody, but never beats an ask rule."""
+    ask = hook(tmp_path, """echo '{"permissionDecision": "ask"}'""")
+    for result in send(journey(tmp_path, kind, schedule, hooks=[ask]), schedule, {"name": "a"}):
+        assert result.outcome is Outcome.UNASKED
+    allow = hook(tmp_path, """echo '{"permissionDecision": "allow"}'""")
+    for result in send(journey(tmp_path, kind, schedule, hooks=[allow], yolo=False), schedule, {"name": "a"}):
+        assert result.outcome is Outcome.OK
+    rule = Permissions(ask=frozenset({"echo"}))
+    trip = journey(tmp_path, kind, schedule, hooks=[allow], yolo=False, permissions=rule)
+    for result in send(trip, schedule, {"name": "a"}):
+        assert result.outcome is Outcome.UNASKED
+
+
 def test_a_hook_after_the_call_that_fails_withholds_the_output(
     tmp_path: Path, kind: Kind | Over, schedule: Schedule
 ) -> None:
