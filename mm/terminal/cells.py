@@ -15,7 +15,11 @@ def wrap(text: str, width: int) -> list[str]:
 
 
 def wrap_words(text: str, width: int) -> list[str]:
-    """Wrap between words; blanks at the start stay. A word that is too long is split."""
+    """Wrap between words; blanks at the start stay, before each line. A word that is too long is split."""
+    body = text.lstrip(" ")
+    indent = text[: len(text) - len(body)]
+    if body and indent and 2 * len(indent) <= width:
+        return [indent + line for line in wrap_words(body, width - len(indent))]
     lines = [""]
     for word in text.split(" "):
         candidate = f"{lines[-1]} {word}" if lines[-1] else word
@@ -36,9 +40,8 @@ def clip(text: str, width: int) -> str:
 
 
 def hang(label: str, lines: Sequence[str], indent: int) -> list[str]:
-    """Put a label before the first line and blanks before the others, so that all texts start at `indent`."""
-    first = label + " " * max(indent - cell_len(label), 1)
-    return [(first if number == 0 else " " * indent) + line for number, line in enumerate(lines)]
+    """Put a label, which fills `indent` cells, before the first line and as many blanks before the others."""
+    return [(label if number == 0 else " " * indent) + line for number, line in enumerate(lines)]
 
 
 def seconds(duration: float) -> str:

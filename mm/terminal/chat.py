@@ -6,10 +6,12 @@ import sys
 from collections.abc import Callable
 
 from prompt_toolkit.formatted_text import FormattedText
+from rich.cells import cell_len
 
 from mm.errors import ExitCode, MMError
 from mm.interrupt import Interrupt, Interrupted
 from mm.terminal import own_command
+from mm.terminal.cells import wrap_words
 from mm.terminal.chat_agent import ChatAgent, TurnEnded
 from mm.terminal.chat_person import ChatPerson
 from mm.terminal.commands.command import Chat
@@ -23,6 +25,7 @@ from mm.terminal.modes import quiet
 from mm.terminal.screen import Screen
 from mm.terminal.status import status_line
 from mm.terminal.voice import ScreenVoice
+from mm.visible import make_visible_line
 
 _SYSTEM_STOPS = (ExitCode.TERMINATED, ExitCode.HANGUP)
 
@@ -35,7 +38,7 @@ class ChatTerminal:
         self.screen = Screen(sys.stdout)
         self.display = TurnDisplay(self.screen, verbose=verbose)
         self.status: Callable[[], FormattedText] = FormattedText
-        self.line = MessageLine(lambda: self.status()) if self.screen.moves else None
+        self.line = MessageLine(lambda: self.status(), self.screen.palette) if self.screen.moves else None
         reader = self.line or LineDesk(interrupt, sys.stdout, self.descriptor)
         self.person = ChatPerson(self.screen, self.display, reader, interrupt)
         self._plain = LineDesk(interrupt, sys.stdout, self.descriptor)
@@ -89,15 +92,18 @@ class _Conversation:
         return self._agent.interrupt.exit_code if self._stopped_by_system() else ExitCode.DONE
 
     def _greet(self) -> None:
-        palette = self._terminal.screen.palette
-        self._terminal.screen.print([palette.dim(f"mm · {_plain(self._agent.name)} · /help lists what you can type")])
+        screen = self._terminal.screen
+        greeting = f"mm · {make_visible_line(self._agent.name)} · /help"
+        whole = f"{greeting} lists what you can type"
+        lines = [whole] if cell_len(whole) <= screen.width else wrap_words(greeting, screen.width)
+        screen.print([screen.palette.dim(line) for line in lines])
         show_last_exchange(self._chat)
 
     def _next_message(self) -> str | None:
         """The next message, or None if there is none this time. Raises EOFError when the person leaves."""
         if self._chat.prompt:
             message, self._chat.prompt = self._chat.prompt, ""
-            self._voice.say(f"› {message}")
+            self._voice.say_prompt(message)
             return message
         draft, self._chat.draft = self._chat.draft, ""
         self._terminal.screen.print([""])
@@ -187,7 +193,3 @@ class _Conversation:
 def _is_command(message: str) -> bool:
     """`/help` is a command; `/usr/bin/python fails, why?` is a message about a path."""
     return "/" not in message[1:].split(maxsplit=1)[0] if message[1:].strip() else True
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.split())

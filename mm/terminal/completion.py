@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 
+from prompt_toolkit.application import get_app
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
@@ -14,6 +15,7 @@ from mm.terminal.commands.table import COMMANDS
 from mm.visible import make_visible_line
 
 _MOST = 100
+_ROOM_FOR_HELP = 50  # columns
 _MENTION = re.compile(r'(?<!\S)@("?)([^\s"]*)$')
 
 
@@ -34,7 +36,8 @@ def _commands(typed: str) -> Iterator[Completion]:
     for command in COMMANDS:
         names = [name for name in (command.name, *command.aliases) if f"/{name}".startswith(typed)]
         if names:
-            yield Completion(f"/{names[0]}", start_position=-len(typed), display_meta=command.help)
+            help_text = command.help if get_app().output.get_size().columns >= _ROOM_FOR_HELP else ""
+            yield Completion(f"/{names[0]}", start_position=-len(typed), display_meta=help_text)
 
 
 def _paths(typed: str, *, quoted: bool) -> Iterator[Completion]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from io import StringIO
 
 from markdown_it.tree import SyntaxTreeNode
-from rich.color import ColorSystem
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.segment import Segment
@@ -16,13 +15,16 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from mm.terminal.blocks import parse
+from mm.terminal.colours import CODE, styled
 from mm.terminal.palette import Palette
 from mm.terminal.tables import TableView
 from mm.visible import make_visible, make_visible_line
 
 _STYLES = {"strong": "bold", "em": "italic", "s": "strike", "code_inline": "cyan", "link": "underline"}
-_HEADINGS = {"h1": "bold underline", "h2": "bold"}
+_HEADINGS = {"h1": "bold underline", "h2": "bold", "h3": "bold"}
 _NARROWEST = 8
+_WIDEST_PROSE = 100  # cells: an eye finds the next line of a paragraph up to there
+_RULE = 24
 
 
 def render_markdown(text: str, width: int, palette: Palette) -> list[str]:
@@ -46,7 +48,8 @@ def _stack(nodes: Sequence[SyntaxTreeNode]) -> RenderableType:
     for node in nodes:
         if parts:
             parts.append(Text())
-        parts.append(_block(node))
+        wide = node.type in ("fence", "code_block", "table")
+        parts.append(_block(node) if wide else _Prose(_block(node)))
     return Group(*parts)
 
 
@@ -56,7 +59,7 @@ def _block(node: SyntaxTreeNode) -> RenderableType:
             return _inline(node)
         case "heading":
             text = _inline(node)
-            text.stylize(_HEADINGS.get(node.tag, "bold dim"))
+            text.stylize(_HEADINGS.get(node.tag, "italic"))
             return text
         case "fence" | "code_block":
             return _code(node)
@@ -65,7 +68,7 @@ def _block(node: SyntaxTreeNode) -> RenderableType:
         case "bullet_list" | "ordered_list":
             return _list(node)
         case "hr":
-            return Text("─" * 24, style="dim")
+            return _Rule()
         case "table":
             header, rows, alignments = _cells(node)
             return TableView(header, rows, alignments)
@@ -74,9 +77,7 @@ def _block(node: SyntaxTreeNode) -> RenderableType:
 
 def _code(node: SyntaxTreeNode) -> RenderableType:
     language = node.info.split()[0] if node.info.strip() else ""
-    code = Syntax(
-        node.content.rstrip("\n"), language or "text", theme="ansi_dark", background_color="default", word_wrap=True
-    )
+    code = Syntax(node.content.rstrip("\n"), language or "text", theme=CODE, background_color="default", word_wrap=True)
     indented = Padding(code, (0, 0, 0, 2), expand=False)
     if not language:
         return indented
@@ -148,6 +149,23 @@ def _target(link: SyntaxTreeNode, style: Style) -> Iterator[tuple[str, Style]]:
 
 
 @dataclass(frozen=True, slots=True)
+class _Prose:
+    """A renderable that leaves the rest of a very wide window empty."""
+
+    content: RenderableType
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield from console.render(self.content, options.update(width=min(options.max_width, _WIDEST_PROSE)))
+
+
+class _Rule:
+    """A line between two parts."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield Text("─" * min(_RULE, options.max_width), style="dim")
+
+
+@dataclass(frozen=True, slots=True)
 class _Prefixed:
     """A renderable with a mark before its first line and another before the rest."""
 
@@ -177,13 +195,4 @@ def _trimmed(row: list[Segment]) -> list[Segment]:
 
 
 def _line(row: list[Segment], palette: Palette) -> str:
-    return "".join(_styled(segment, palette) for segment in row)
-
-
-def _styled(segment: Segment, palette: Palette) -> str:
-    style = segment.style
-    if not style or not palette.styled:
-        return segment.text
-    if not palette.coloured:
-        style = style.without_color
-    return style.render(segment.text, color_system=ColorSystem.STANDARD)
+    return "".join(styled(segment.text, segment.style, palette) for segment in row)

@@ -18,34 +18,26 @@ from prompt_toolkit.layout.containers import HSplit, VerticalAlign
 from prompt_toolkit.layout.controls import BufferControl
 from prompt_toolkit.output import ColorDepth, Output, create_output
 from prompt_toolkit.styles import Style
+from rich.color import Color
 
 from mm.errors import MMError
 from mm.folders import data_folder, open_private
 from mm.terminal.completion import ChatCompleter
 from mm.terminal.keys import clean_paste, editing_keys, message_keys, question_keys
 from mm.terminal.modes import discard_typed
+from mm.terminal.palette import READABLE, Palette
 
 _PROMPT = "› "
 _EDITING = "  Enter done · Ctrl-J new line · Ctrl-X Ctrl-E editor · Esc no change"
-_STYLE = Style.from_dict(
-    {
-        "prompt": "ansicyan bold",
-        "bottom-toolbar": "noreverse",
-        "bottom-toolbar.text": "ansibrightblack",
-        "status.warning": "ansiyellow",
-        "completion-menu": "bg:default",
-        "completion-menu.completion": "bg:default",
-        "completion-menu.completion.current": "bg:default ansicyan reverse",
-        "completion-menu.meta.completion": "bg:default ansibrightblack",
-        "completion-menu.meta.completion.current": "bg:default ansibrightblack",
-    }
-)
+_ESCAPE_ALONE = 0.05  # seconds after which Esc is a key of its own and not the begin of another
+_CHORD = 0.5  # seconds for the second key of Ctrl-X Ctrl-E, and so for Esc, where both mean something
 
 
 class MessageLine:
     """The input of a chat on a terminal that can move its cursor."""
 
-    def __init__(self, status: Callable[[], FormattedText]) -> None:
+    def __init__(self, status: Callable[[], FormattedText], palette: Palette) -> None:
+        self._palette = palette
         self._input: Input = create_input()
         self._output: Output = create_output()
         self._status = status
@@ -74,8 +66,12 @@ class MessageLine:
 
     def ask(self, label: str) -> str | None:
         """One line, the answer to a question; None on Ctrl-D. Ctrl-C raises KeyboardInterrupt."""
+        session = self._session(key_bindings=question_keys())
+        session.app.ttimeoutlen = session.app.timeoutlen = _ESCAPE_ALONE
+        hint, mark, end = label.rpartition("> ")
+        question = FormattedText([("class:question", hint), ("class:prompt", mark + end)])
         try:
-            return clean_paste(self._session(key_bindings=question_keys()).prompt(label, handle_sigint=False))
+            return clean_paste(session.prompt(question, handle_sigint=False))
         except EOFError:
             return None
 
@@ -84,6 +80,7 @@ class MessageLine:
         session = self._session(
             key_bindings=editing_keys(), multiline=True, enable_open_in_editor=True, tempfile_suffix=".json"
         )
+        session.app.ttimeoutlen, session.app.timeoutlen = _ESCAPE_ALONE, _CHORD
         try:
             changed = session.prompt(
                 FormattedText([("class:prompt", _PROMPT)]),
@@ -103,7 +100,13 @@ class MessageLine:
 
     def _session(self, **options: Any) -> PromptSession[str]:
         options.setdefault("history", InMemoryHistory())
-        return PromptSession(input=self._input, output=self._output, style=_STYLE, color_depth=_colours(), **options)
+        return PromptSession(
+            input=self._input,
+            output=self._output,
+            style=_style(self._palette),
+            color_depth=_depth(self._palette),
+            **options,
+        )
 
 
 def _may_complete() -> bool:
@@ -139,5 +142,37 @@ def _history() -> History:
     return _PrivateHistory(str(path))
 
 
-def _colours() -> ColorDepth:
-    return ColorDepth.DEPTH_1_BIT if os.environ.get("NO_COLOR") else ColorDepth.DEPTH_4_BIT
+def _style(palette: Palette) -> Style:
+    """The same few colours as everywhere in the chat."""
+    accent, warning, grey = (_colour(name, palette) for name in ("cyan", "yellow", "grey"))
+    plain = "fg:ansidefault bg:ansidefault"
+    return Style.from_dict(
+        {
+            "prompt": f"{accent} bold",
+            "question": f"{grey} nobold",
+            "bottom-toolbar": "noreverse",
+            "bottom-toolbar.text": grey,
+            "status.warning": warning,
+            "completion-menu": plain,
+            "completion-menu.completion": plain,
+            "completion-menu.completion.current": f"{plain} {accent} bold noreverse",
+            "completion-menu.meta.completion": f"{plain} {grey}",
+            "completion-menu.meta.completion.current": f"{plain} {grey}",
+            "scrollbar.background": plain,
+            "scrollbar.button": f"{plain} {grey} reverse",
+            "aborting": grey,
+            "exiting": grey,
+        }
+    )
+
+
+def _colour(name: str, palette: Palette) -> str:
+    if palette.coloured and palette.many:
+        return f"fg:{Color.from_ansi(READABLE[name]).get_truecolor().hex}"
+    return "dim" if name == "grey" else f"fg:ansi{name}"
+
+
+def _depth(palette: Palette) -> ColorDepth:
+    if not palette.coloured:
+        return ColorDepth.DEPTH_1_BIT
+    return ColorDepth.DEPTH_8_BIT if palette.many else ColorDepth.DEPTH_4_BIT

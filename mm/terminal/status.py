@@ -9,30 +9,35 @@ from mm.terminal.cells import clip
 from mm.terminal.chat_agent import ChatAgent, UsageFacts
 from mm.visible import make_visible_line
 
-_YOLO = "yolo: nothing asks"
+_YOLO, _YOLO_SHORT = "yolo: nothing asks", "yolo"
 _BETWEEN = " · "
 _MARGIN = "  "
-_LEAST_LABEL = 12  # cells
+_LEAST_LABEL = 10  # cells
+_NARROW = 40
 
 
 def status_line(agent: ChatAgent, width: int) -> FormattedText:
-    """What a person wants to know at a glance, in `width` cells. A long name of a model gives way to the numbers.
+    """What a person wants to know at a glance, in `width` cells: yolo first, where no narrow window cuts it.
 
-    yolo comes first, where no narrow window cuts it.
+    A long name of a model gives way to the numbers, and those to what is left of the name.
     """
-    tokens = _tokens(agent.usage())
-    warning = _YOLO + _BETWEEN if agent.yolo else ""
-    taken = cell_len(_MARGIN + warning + (tokens and _BETWEEN + tokens))
-    label = clip(make_visible_line(agent.model_label), max(width - taken, _LEAST_LABEL))
-    text = ("class:bottom-toolbar.text", _BETWEEN.join(fact for fact in (label, tokens) if fact))
-    if not agent.yolo:
+    warning = (_YOLO_SHORT if width < _NARROW else _YOLO) if agent.yolo else ""
+    name = make_visible_line(agent.model_label)
+    room = width - cell_len(_MARGIN) - (cell_len(warning + _BETWEEN) if warning else 0)
+    label = min(cell_len(name), _LEAST_LABEL)
+    fitting = [form for form in _tokens(agent.usage()) if cell_len(form + _BETWEEN) + label <= room]
+    tokens = _BETWEEN + fitting[0] if fitting else ""
+    text = ("class:bottom-toolbar.text", clip(name, room - cell_len(tokens)) + tokens)
+    if not warning:
         return FormattedText([("", _MARGIN), text])
-    return FormattedText([("", _MARGIN), ("class:status.warning", _YOLO), ("", _BETWEEN), text])
+    return FormattedText([("", _MARGIN), ("class:status.warning", warning), ("", _BETWEEN), text])
 
 
-def _tokens(facts: UsageFacts) -> str:
+def _tokens(facts: UsageFacts) -> list[str]:
+    """What is known of the context, the fullest form first."""
     if facts.context is None:
-        return ""
+        return []
     if facts.context_size:
-        return f"{facts.context:,} of {facts.context_size:,} tokens ({facts.context / facts.context_size:.0%})"
-    return f"{facts.context:,} tokens"
+        share = f"{facts.context / facts.context_size:.0%}"
+        return [f"{facts.context:,} of {facts.context_size:,} tokens ({share})", f"{share} full", share]
+    return [f"{facts.context:,} tokens"]

@@ -125,7 +125,7 @@ def terminal(
 def chat(home: Path, *, columns: int = 100, rows: int = 40, **variables: str) -> Iterator[Terminal]:
     """The chat with the stand-in agent, at its first prompt."""
     with terminal(stand_in.main, home, columns=columns, rows=rows, **variables) as it:
-        it.wait_for("/help lists what you can type")
+        it.wait_for("/help")
         it.wait_for("> " if variables.get("TERM") == "dumb" else "local:stand-in")
         yield it
 

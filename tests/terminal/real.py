@@ -17,7 +17,7 @@ from tests.cli.running import MM, Place
 from tests.session.strict import assert_strict
 from tests.terminal.pty import Terminal, terminal
 
-GREETING = "/help lists what you can type"
+GREETING = "/help"
 
 
 @contextmanager

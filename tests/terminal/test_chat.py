@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import termios
 from pathlib import Path
@@ -137,7 +138,7 @@ def test_a_long_output_is_a_few_lines_and_a_failure_says_so(tmp_path: Path) -> N
     with chat(tmp_path) as it:
         it.say("work")
         shown = it.wait_for("Done.")
-        assert "✓ release ./release.sh 1.4.2 --channel=stable  20,000 lines · 0.4 s" in shown
+        assert "✓ release ./release.sh 1.4.2 --channel=stable  0.4 s" in shown
         assert "… 19,997 more lines" in shown and "row 50" not in shown
         assert "✗ status  failed · 0.4 s" in shown and "│ no server" in shown
         assert "│ 100 %" in shown  # while it ran
@@ -239,6 +240,14 @@ def test_tab_completes_commands_and_files(tmp_path: Path) -> None:
         it.wait_for('"chapter one.txt')
 
 
+def test_the_menu_of_completions_is_in_the_terminals_own_colours(tmp_path: Path) -> None:
+    with chat(tmp_path) as it:
+        it.type("/")
+        it.wait_for("/permissions")
+        before = it.seen.rpartition("/permissions")[0]
+        assert re.findall(r"\x1b\[([0-9;]*)m", before)[-1] in ("0", "0;39;49")
+
+
 def test_an_own_command_has_the_terminal_and_ctrl_c_ends_it_alone(tmp_path: Path) -> None:
     with chat(tmp_path) as it:
         it.say("!test -t 0 && echo on a $((1 + 1)) terminal")
@@ -307,4 +316,4 @@ def test_no_color_keeps_the_layout_and_drops_the_colours(tmp_path: Path) -> None
         it.say("markdown")
         shown = it.wait_for("The end.")
         assert "planes and what is said" in shown
-        assert "\x1b[36m" not in it.seen and "\x1b[32m" not in it.seen
+        assert not re.search(r"\x1b\[[0-9;]*(3[0-7]|9[0-7]|38;5;\d+)m", it.seen)

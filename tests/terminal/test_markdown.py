@@ -8,7 +8,7 @@ import pytest
 
 from mm.terminal.blocks import BlockStream
 from mm.terminal.markdown import render_markdown
-from mm.terminal.palette import PLAIN, Palette
+from mm.terminal.palette import PLAIN, READABLE, Palette
 from tests.terminal.stand_in import ANSWER
 
 WORDS = re.compile(r"\w+")
@@ -76,3 +76,20 @@ def test_a_character_entity_cannot_smuggle_a_control_character() -> None:
 
 def test_without_colours_bold_stays() -> None:
     assert render_markdown("**a** `b`", 60, Palette(styled=True)) == ["\x1b[1ma\x1b[0m b"]
+
+
+def test_a_paragraph_in_a_very_wide_window_stays_readable_and_a_code_block_whole() -> None:
+    lines = render_markdown("word " * 60 + "\n\n    " + "x" * 150, 200, PLAIN)
+    assert max(len(line) for line in lines if "word" in line) <= 100
+    assert "  " + "x" * 150 in lines
+
+
+def test_a_rule_is_one_line_in_a_narrow_window() -> None:
+    assert render_markdown("a\n\n---\n\nb", 19, PLAIN) == ["a", "", "─" * 19, "", "b"]
+
+
+def test_rendered_colours_are_those_that_can_be_read_where_there_are_256() -> None:
+    shown = "".join(render_markdown(ANSWER, 60, Palette(styled=True, coloured=True, many=True)))
+    used = {int(number) for number in re.findall(r"38;5;(\d+)", shown)}
+    assert used and used <= set(READABLE.values())
+    assert not re.search(r"\x1b\[(?:2|3[0-7]|9[0-7])m", shown)

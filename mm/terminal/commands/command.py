@@ -18,8 +18,14 @@ class Voice(Protocol):
     def say(self, text: str) -> None:
         """Lines of plain text."""
 
-    def say_table(self, rows: Sequence[tuple[str, str]]) -> None:
-        """Two columns: a name and what it means."""
+    def say_heading(self, text: str) -> None:
+        """What the lines below are."""
+
+    def say_prompt(self, text: str) -> None:
+        """A message of the person's, as the input line shows one."""
+
+    def say_table(self, rows: Sequence[tuple[str, str]], *, whole: bool = True) -> None:
+        """Two columns: a name and what it means. Not `whole`: what does not fit on the line is cut."""
 
     def say_markdown(self, text: str) -> None:
         """An answer, rendered."""

@@ -12,14 +12,14 @@ KEYS = (
     ("Up, Down, Ctrl-R", "earlier messages, search them"),
     ("Tab", "complete a /command or an @file"),
     ("Ctrl-X Ctrl-E", "write the message in $VISUAL or $EDITOR"),
-    ("Ctrl-C", "stop the turn; clear the line; twice on an empty line: leave"),
+    ("Ctrl-C", "stop the turn; clear the line; twice: leave"),
     ("Ctrl-D", "leave"),
 )
 STARTS = (
     ("/command", "one of the above; never sent to the model"),
-    ("@file", 'puts the content of a file under your message; @"with blanks.txt"'),
-    ("!command", "runs a command for you, on this terminal; the model does not see it"),
-    ("!!command", "the same, and its output goes to the model with your next message"),
+    ("@file", 'puts a file under your message; @"with blanks.txt"'),
+    ("!command", "runs a command for you; the model does not see it"),
+    ("!!command", "the same, and your next message takes the output along"),
 )
 
 
@@ -30,8 +30,5 @@ def show_help(chat: Chat, commands: Sequence[Command]) -> None:
     for command in commands:
         also = f" (also {', '.join(f'/{alias}' for alias in command.aliases)})" if command.aliases else ""
         rows.append((f"/{command.name} {command.takes}".strip(), command.help + also))
-    voice.say_table(rows)
-    voice.say("")
-    voice.say_table(STARTS)
-    voice.say("")
-    voice.say_table(KEYS)
+    gap = ("", "")
+    voice.say_table([*rows, gap, *STARTS, gap, *KEYS])

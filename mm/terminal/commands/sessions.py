@@ -16,8 +16,8 @@ def show_sessions(chat: Chat, argument: str) -> None:
     if not lines:
         chat.voice.say("There are no sessions here yet.")
         return
-    rows = [(line.id, f"{line.when}  {line.title}{'  (this one)' if line.here else ''}") for line in lines]
-    chat.voice.say_table(rows[:_MOST_LISTED])
+    rows = [(line.id, f"{line.when}  {'(this one) ' if line.here else ''}{line.title}") for line in lines]
+    chat.voice.say_table(rows[:_MOST_LISTED], whole=False)
     if len(rows) > _MOST_LISTED:
         chat.voice.say(f"… and {len(rows) - _MOST_LISTED:,} older ones: mm sessions list")
 
@@ -37,13 +37,17 @@ def show_last_exchange(chat: Chat) -> None:
     if last is None:
         return
     prompt, answer = last
-    chat.voice.say(f"Session {chat.agent.session_id}, where you left it:")
+    chat.voice.say_heading(f"Session {chat.agent.session_id}, where you left it:")
     lines = prompt.strip().split("\n")
-    more = [f"  … {count(len(lines) - _LAST_EXCHANGE_LINES, 'more line')}"] if len(lines) > _LAST_EXCHANGE_LINES else []
-    chat.voice.say("\n".join(["", "› " + "\n  ".join(lines[:_LAST_EXCHANGE_LINES]), *more, ""]))
+    left = len(lines) - _LAST_EXCHANGE_LINES
+    more = [f"… {count(left, 'more line')}"] if left > 0 else []
+    chat.voice.say("")
+    chat.voice.say_prompt("\n".join([*lines[:_LAST_EXCHANGE_LINES], *more]))
+    chat.voice.say("")
     chat.voice.say_markdown(answer or "(no answer)")
     if plan := chat.agent.plan():
-        chat.voice.say(f"\nThe plan:\n{plan}")
+        chat.voice.say_heading("The plan:")
+        chat.voice.say(plan)
 
 
 def export(chat: Chat, argument: str) -> None:

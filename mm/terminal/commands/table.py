@@ -10,7 +10,7 @@ from mm.terminal.commands.command import Chat, Command
 COMMANDS: tuple[Command, ...] = (
     Command("help", "this list", lambda chat, argument: guide.show_help(chat, COMMANDS)),
     Command("tools", "the tools that the model may call", settings.show_tools),
-    Command("model", "show the model, or go on with another one", settings.choose_model, "[PROVIDER:NAME]"),
+    Command("model", "show the model, or go on with another one", settings.choose_model, "[MODEL]"),
     Command("yolo", "run everything without asking (deny rules still hold)", settings.switch_yolo, "[on|off]"),
     Command("permissions", "what is allowed, asked and denied", settings.show_permissions),
     Command("mcp", "the MCP servers", settings.show_servers),
@@ -23,7 +23,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("retry", "ask the last prompt again", conversation.retry),
     Command("sessions", "past sessions of this folder", sessions.show_sessions),
     Command("resume", "go on with a past session", sessions.resume, "ID"),
-    Command("export", "write the conversation to a file", sessions.export, "[FILE.md|FILE.json]"),
+    Command("export", "write the conversation to a file, .md or .json", sessions.export, "[FILE]"),
     Command("exit", "leave, as Ctrl-D does", conversation.leave, aliases=("quit",)),
 )
 
