@@ -24,7 +24,7 @@ def consent_lines(request: ConsentRequest, width: int, *, whole: bool = False, p
     name = palette.bold(one_line(request.tool.name))
     lines = [f"{palette.accent('?')} Run {name}?"]
     if request.reason:
-        lines += [_MARGIN + palette.warn(piece) for piece in wrap(one_line(request.reason), width - 2)]
+        lines += [_MARGIN + palette.warn(piece) for piece in wrap_words(one_line(request.reason), width - 2)]
     indent = _indent(request, width)
     for shown in request.plan.shown:
         lines += _part_lines(shown, width, indent, whole, palette)
@@ -39,13 +39,13 @@ def is_shortened(request: ConsentRequest) -> bool:
 def key_lines(request: ConsentRequest, width: int, palette: Palette = PLAIN) -> list[str]:
     """Every key that can be pressed, with its meaning in full."""
     keys = [
-        ("y", "yes, run it this once"),
-        ("n", "no (also: Enter, Esc); you may give a reason for the model"),
+        ("y", "yes, this once"),
+        ("n", "no (also Enter, Esc); you may then tell the model why"),
     ]
     if offers_always(request):
         subject = _always_subject(request)
-        keys.append(("a", f"always run {subject}: not asked again in this session"))
-        keys.append(("w", "always, written down for this agent file (`mm permissions` lists and revokes)"))
+        keys.append(("a", f"always in this session: {subject}"))
+        keys.append(("w", "always, in later sessions too (`mm permissions` lists and revokes)"))
     keys.append(("e", "edit the arguments first"))
     if is_shortened(request):
         keys.append(("s", "show all of it"))
@@ -92,7 +92,8 @@ def _content_lines(shown: Shown, width: int, whole: bool) -> list[str]:
     if not missing:
         return _gutter(lines, width)
     size = sum(len(entry) for entry in shown.entries)
-    return [*_gutter(lines, width), f"… {count(missing, 'more line')}, {count(size, 'character')} in all"]
+    more = f"… {count(missing, 'more line')}, {count(size, 'character')} in all"
+    return [*_gutter(lines, width), *wrap_words(more, width)]
 
 
 def _argv_lines(entries: tuple[str, ...], width: int) -> list[str]:
@@ -132,4 +133,4 @@ def _shorten(lines: list[str]) -> tuple[list[str], int]:
 def _always_subject(request: ConsentRequest) -> str:
     """What an "always" would cover: a declared tool as it is defined now, or one exact command."""
     name = one_line(request.tool.name)
-    return "this exact command" if request.tool.name == "bash" else f"`{name}`, as defined now, with any arguments"
+    return "this exact command" if request.tool.name == "bash" else f"`{name}` as defined now, any arguments"

@@ -6,14 +6,17 @@ import json
 from collections.abc import Sequence
 from typing import Protocol
 
+from rich.cells import cell_len
+
 from mm.counts import count
 from mm.dispatch.person import Answer, ConsentRequest, Decision
-from mm.terminal.cells import wrap
+from mm.terminal.cells import hang, wrap_words
 from mm.terminal.consent_view import consent_lines, is_shortened, key_lines, offers_always
 from mm.terminal.palette import Palette
 from mm.visible import make_visible_line
 
 _NO = ("", "n", "no", "\x1b")
+_LEAST_ANSWER = 24  # cells that an answer has beside its hint
 
 
 class Desk(Protocol):
@@ -52,21 +55,33 @@ def decide(desk: Desk, request: ConsentRequest) -> Answer:
 
 def clarify(desk: Desk, questions: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
     """Ask each question. A choice is picked by its number, anything else is an answer in the person's own words."""
-    width = desk.size()[0]
     answers: list[str] = []
     for number, (question, choices) in enumerate(questions, 1):
         place = f" ({number} of {len(questions)})" if len(questions) > 1 else ""
-        lines = _wrapped(question + place, width - 2)
-        desk.show([desk.palette.accent("? ") + desk.palette.bold(lines[0]), *(f"  {line}" for line in lines[1:])])
-        for index, choice in enumerate(choices, 1):
-            first, *rest = _wrapped(choice, width - 6)
-            desk.show([f"  {desk.palette.bold(str(index))}  {first}", *(f"     {line}" for line in rest)])
-        hint = "number, or your own words; Enter skips" if choices else "Enter skips"
-        reply = desk.ask(f"{hint} > ")
+        desk.show([*([""] if answers else []), *_question_lines(desk, question + place, choices)])
+        reply = _ask(desk, "number, or your own words; Enter skips" if choices else "Enter skips")
         if reply is None:
             return answers + [""] * (len(questions) - len(answers))
         answers.append(_picked(reply.strip(), choices))
     return answers
+
+
+def _question_lines(desk: Desk, question: str, choices: Sequence[str]) -> list[str]:
+    width, palette = desk.size()[0], desk.palette
+    lines = hang(palette.accent("? "), [palette.bold(line) for line in _wrapped(question, width - 2)], 2)
+    digits = len(str(len(choices)))
+    for number, choice in enumerate(choices, 1):
+        label = f"  {palette.bold(str(number).rjust(digits))}  "
+        lines += hang(label, _wrapped(choice, width - digits - 4), digits + 4)
+    return lines
+
+
+def _ask(desk: Desk, hint: str) -> str | None:
+    """Ask with a hint before the answer; in a narrow window above it, so that it takes no room from the answer."""
+    if cell_len(hint) + _LEAST_ANSWER <= desk.size()[0]:
+        return desk.ask(f"{hint} > ")
+    desk.show([desk.palette.dim(line) for line in wrap_words(hint, desk.size()[0])])
+    return desk.ask("> ")
 
 
 def _picked(reply: str, choices: Sequence[str]) -> str:
@@ -76,7 +91,7 @@ def _picked(reply: str, choices: Sequence[str]) -> str:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    return [piece for line in text.split("\n") for piece in wrap(make_visible_line(line), width)]
+    return [piece for line in text.split("\n") for piece in wrap_words(make_visible_line(line), width)]
 
 
 def _answer(desk: Desk, request: ConsentRequest, word: str) -> Answer | None:
@@ -97,7 +112,7 @@ def _answer(desk: Desk, request: ConsentRequest, word: str) -> Answer | None:
 
 
 def _no(desk: Desk) -> Answer:
-    reason = desk.ask("why not? (for the model; Enter: no reason) > ")
+    reason = _ask(desk, "why not? (for the model; Enter: no reason)")
     return Answer(Decision.NO, reason=(reason or "").strip())
 
 
@@ -136,7 +151,7 @@ def _show_question(desk: Desk, request: ConsentRequest, *, whole: bool) -> bool:
         page = min(height - 2, len(lines) - 1)
         desk.show(lines[:page])
         lines = lines[page:]
-        reply = desk.ask(f"{count(len(lines), 'more line')}. Enter: go on, n: no > ")
+        reply = _ask(desk, f"{count(len(lines), 'more line')}. Enter: go on, n: no")
         if reply is None or reply.strip().lower() in ("n", "no", "\x1b"):
             return False
     desk.show([*lines, *keys])

@@ -22,9 +22,9 @@ def test_the_question_shows_what_will_run_and_every_key_in_words(tmp_path: Path)
         assert "'./release.sh' '1.4.2'" in shown and "/home/ann/project" in shown
         for words in (
             "y  yes",
-            "n  no (also: Enter, Esc)",
-            "a  always run `release`",
-            "w  always, written down",
+            "n  no (also Enter, Esc)",
+            "a  always in this session: `release`",
+            "w  always, in later sessions too",
             "e  edit",
         ):
             assert words in shown

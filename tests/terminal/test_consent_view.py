@@ -58,6 +58,15 @@ def test_what_mm_trusts_is_never_allowed_always() -> None:
 
 
 def test_always_for_bash_is_this_exact_command() -> None:
-    assert any(
-        "always run this exact command" in line for line in key_lines(ConsentRequest(tool("bash"), {}, plan("x")), 80)
-    )
+    lines = key_lines(ConsentRequest(tool("bash"), {}, plan("x")), 80)
+    assert any("always in this session: this exact command" in line for line in lines)
+
+
+@pytest.mark.parametrize("width", [20, 40, 80])
+def test_no_line_of_a_question_is_wider_than_the_window(width: int) -> None:
+    what = plan("./release.sh", "--channel=stable", text="Boats are faster than trains.\n" * 30)
+    request = ConsentRequest(tool(), {}, what, "`release` is in `ask` of the agent file")
+    lines = [*consent_lines(request, width), *key_lines(request, width)]
+    assert max(map(len, lines)) <= width
+    if width == 80:
+        assert len(key_lines(request, width)) == 6, "each key has one line"
