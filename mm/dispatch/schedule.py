@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import queue
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
+from mm.dispatch.brief import in_short
 from mm.dispatch.names import Names
 from mm.dispatch.open_call import OpenCall
 from mm.errors import ToolError
 from mm.events import CallProgress, CallStarted, Listener
 from mm.interrupt import Interrupt
 from mm.messages import Outcome, ToolCall
-from mm.tools.spec import ApprovedCall, Arguments, Executor, Kind, Output, Run
+from mm.tools.spec import ApprovedCall, Executor, Kind, Output, Run
 from mm.workers import work_beside
 
 GRACE = 5.0  # seconds that an interrupted executor has to return
-_LONGEST = 120  # characters of one argument in the line that tells of a call
 _LOOK = 0.5  # seconds between two looks at the stop event while nothing ends
 
 _Ended: TypeAlias = tuple[OpenCall, Output]
@@ -83,7 +82,7 @@ class Runner:
         approved = item.approved
         assert approved is not None, "only what consent approved is run"
         self._started(item.call)
-        self._listen(CallStarted(item.call, approved.tool.name, _in_short(approved.arguments)))
+        self._listen(CallStarted(item.call, approved.tool.name, in_short(approved.arguments)))
         executor = self._executors[approved.tool.kind]
         call_id, listen = item.call.id, self._listen
         run = Run(self._interrupt.stop, self._spill(), lambda line: listen(CallProgress(call_id, line)))
@@ -114,15 +113,6 @@ class Runner:
             if item in running:
                 return item, output
         return running[0], Output.reply(Outcome.INTERRUPTED, _ABANDONED)
-
-
-def _in_short(arguments: Arguments) -> str:
-    """The arguments on one line, long values cut: `service="billing", limit=3`."""
-    shown = []
-    for name, value in arguments.items():
-        text = json.dumps(value, ensure_ascii=False)
-        shown.append(f"{name}={text if len(text) <= _LONGEST else text[:_LONGEST] + '…'}")
-    return ", ".join(shown)
 
 
 def _run_safely(executor: Executor, approved: ApprovedCall, run: Run) -> Output:

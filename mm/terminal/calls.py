@@ -1,20 +1,22 @@
-"""How one call looks: a line that moves while it runs, and a few lines that stay when it is answered."""
+"""What stays of a call that is answered: how it went, and the first lines of its output."""
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass, field
+from rich.cells import cell_len
 
 from mm.counts import count
+from mm.dispatch.brief import text_in_short
 from mm.messages import Outcome, ToolResult
-from mm.terminal.cells import clip, seconds
+from mm.terminal.cells import clip, seconds, wrap_words
 from mm.terminal.palette import Palette
-from mm.visible import make_visible, make_visible_line, remove_escapes
+from mm.terminal.running import DELEGATE, QUESTIONS, RunningCall, tidy_line, title
+from mm.visible import make_visible
 
-SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 PREVIEW_LINES = 4
 PLAN_LINES = 40
 _PLAN = "todo_list"  # its output is for the person as much as for the model, and says all that its arguments do
+_AT_ONCE = 0.05  # seconds below which the time tells nothing
+_LEAST_TITLE = 12  # cells
 
 _WORDS = {
     Outcome.OK: "",
@@ -31,25 +33,7 @@ _WORDS = {
     Outcome.STOPPED: "not run: going in circles",
     Outcome.CUT: "not run: the reply was cut",
 }
-
-
-@dataclass(slots=True)
-class RunningCall:
-    """A call that runs now, as the listener knows it."""
-
-    tool: str
-    summary: str
-    started: float = field(default_factory=time.monotonic)
-    last_line: str = ""
-
-    def lines(self, width: int, frame: int, palette: Palette) -> list[str]:
-        """One line with the elapsed time, and the last line of its output below."""
-        elapsed = seconds(time.monotonic() - self.started)
-        mark = palette.accent(SPINNER[frame % len(SPINNER)])
-        lines = [f"{mark} {_title(self.tool, self.summary, width - 4 - len(elapsed), palette)}  {palette.dim(elapsed)}"]
-        if self.last_line:
-            lines.append(palette.dim(clip(f"  │ {tidy_line(self.last_line)}", width)))
-        return lines
+_NOT_BEGUN = "not run: interrupted"
 
 
 def answered_lines(
@@ -58,18 +42,40 @@ def answered_lines(
     """What stays of a call: one line with how it went, and the first lines of its output."""
     good = result.outcome is Outcome.OK
     tool = running.tool if running else result.call.name
-    summary = running.summary if running else result.call.arguments
-    output = output_lines(result) if result.outcome.ran else []
-    total = max(len(output), result.answer.strip("\n").count("\n") + 1)  # the model may have been given less
+    summary = running.shown if running else text_in_short(result.call.arguments)
+    ran = result.outcome.ran and not _never_began(result, running)
+    output = output_lines(result) if ran else []
     if good and tool == _PLAN:
         preview, summary = max(preview, PLAN_LINES), ""
-    facts = [_WORDS[result.outcome], count(total, "line") if total > preview else ""]
-    facts.append(seconds(result.seconds) if result.outcome.ran else "")
-    end = " · ".join(fact for fact in facts if fact)
+        output = [piece for line in output for piece in wrap_words(line, width - 4)]
+    if good and tool == QUESTIONS:
+        preview = 0  # the person has just typed what the output says
+    if running and tool == DELEGATE:
+        summary = ""  # it stands where the task began
+    total = max(len(output), result.answer.strip("\n").count("\n") + 1)  # the model may have been given less
+    facts = [_NOT_BEGUN if _never_began(result, running) else _WORDS[result.outcome]]
+    facts.append(seconds(result.seconds) if ran and result.seconds >= _AT_ONCE else "")
+    first = _first_lines(good, tool, summary, [fact for fact in facts if fact], width, palette)
+    return [*first, *_preview(output, total, preview, width, palette)]
+
+
+def _never_began(result: ToolResult, running: RunningCall | None) -> bool:
+    """Whether an interrupt came before the call was started."""
+    return running is None and result.outcome is Outcome.INTERRUPTED
+
+
+def _first_lines(good: bool, tool: str, summary: str, facts: list[str], width: int, palette: Palette) -> list[str]:
+    """How it went beside the title; in a narrow window below it."""
     mark = palette.good("✓") if good else palette.bad("✗")
-    styled_end = palette.dim(end) if good else palette.warn(end)
-    first = f"{mark} {_title(tool, summary, width - 4 - len(end), palette)}"
-    return [f"{first}  {styled_end}" if end else first, *_preview(output, total, preview, width, palette)]
+    style = palette.dim if good else palette.warn
+    end = " · ".join(facts)
+    room = width - 4 - cell_len(end)
+    if not facts:
+        return [f"{mark} {title(tool, summary, width - 2, palette)}"]
+    if room >= min(_LEAST_TITLE, cell_len(tool)):
+        return [f"{mark} {title(tool, summary, room, palette)}  {style(end)}"]
+    below = [f"  {style(line)}" for fact in facts for line in wrap_words(fact, width - 2)]
+    return [f"{mark} {title(tool, summary, width - 2, palette)}", *below]
 
 
 def output_lines(result: ToolResult) -> list[str]:
@@ -78,23 +84,9 @@ def output_lines(result: ToolResult) -> list[str]:
     return [tidy_line(line) for line in make_visible(text).split("\n")] if text else []
 
 
-def tidy_line(line: str) -> str:
-    """One line of a program's output: what a progress bar overwrote is gone, the rest is escaped."""
-    last = line.rstrip("\r\n").rpartition("\r")[2]
-    return make_visible_line(remove_escapes(last).expandtabs(4).replace("\n", " "))
-
-
 def outcome_word(outcome: Outcome) -> str:
     """`failed`, `not run: you said no`; "" for a success."""
     return _WORDS[outcome]
-
-
-def _title(tool: str, summary: str, width: int, palette: Palette) -> str:
-    """The tool's name and its short arguments in at most `width` cells."""
-    name = clip(make_visible_line(tool), max(width, 8))
-    rest = make_visible_line(summary.removeprefix(tool).strip() if summary.startswith(f"{tool} ") else summary)
-    room = width - len(name) - 1
-    return palette.bold(name) + (f" {clip(rest, room)}" if rest and room > 3 else "")
 
 
 def _preview(output: list[str], total: int, most: int, width: int, palette: Palette) -> list[str]:
@@ -103,5 +95,5 @@ def _preview(output: list[str], total: int, most: int, width: int, palette: Pale
     shown = output if total <= most else output[: most - 1]
     lines = [clip(f"  │ {line}", width) for line in shown]
     if total > len(shown):
-        lines.append(f"  │ … {count(total - len(shown), 'more line')}")
+        lines.append(clip(f"  │ … {count(total - len(shown), 'more line')}", width))
     return [palette.dim(line) for line in lines]

@@ -69,4 +69,6 @@ class ChatPerson:
                 yield
             except KeyboardInterrupt:
                 self._interrupt.stop.set()  # the key was read as a key: nobody else has heard of it
+                if not self._screen.moves:
+                    self.show([""])  # the terminal has echoed ^C
                 raise

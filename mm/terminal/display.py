@@ -123,7 +123,10 @@ class TurnDisplay:
             self._frame.end(width)
         with contextlib.suppress(OSError):
             if isinstance(self._frame, PlainFrame):
-                self._screen.write(self._frame.take())
+                text = self._frame.take()
+                self._screen.write(text)
+                if text:
+                    self._screen.someone_wrote()
             else:
                 self._screen.paint(self._frame.take_lines(width), self._frame.live_lines(width, height))
             if ended:

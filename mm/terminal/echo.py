@@ -6,6 +6,7 @@ import threading
 from typing import TextIO
 
 from mm.counts import count
+from mm.dispatch.brief import text_in_short
 from mm.events import CallEnded, CallStarted, Event, Notice, ReasoningShown
 from mm.messages import Outcome, ToolResult
 from mm.terminal.calls import outcome_word, output_lines
@@ -66,7 +67,7 @@ class StderrEcho:
         """The output of a call that ran; a call that did not run is one line with the reason in a word."""
         call = result.call
         if call.id not in self._started:
-            self._write(f"✗ {_line(call.name, call.arguments)}  {outcome_word(result.outcome)}\n")
+            self._write(f"✗ {_line(call.name, text_in_short(call.arguments))}  {outcome_word(result.outcome)}\n")
         self._started.discard(call.id)
         lines = self._shortened(output_lines(result))
         self._write("".join(f"  {line}\n" for line in lines))

@@ -16,15 +16,19 @@ from mm.events import (
     RequestSent,
     TextShown,
 )
+from mm.messages import ToolResult
 from mm.terminal.blocks import BlockStream
-from mm.terminal.calls import SPINNER, RunningCall, answered_lines, tidy_line
-from mm.terminal.cells import clip, seconds, wrap
+from mm.terminal.calls import answered_lines
+from mm.terminal.cells import clip, seconds, wrap_words
 from mm.terminal.markdown import render_markdown
 from mm.terminal.palette import Palette
+from mm.terminal.running import DELEGATE, SPINNER, RunningCall, RunningCalls, tidy_line
 from mm.visible import make_visible_line
 
 _MOST_RUNNING = 6
 _LONG_WAIT = 1.0  # seconds before the wait is counted
+_NESTED = "  "
+_ANSWERING = "the sub-agent answers"
 
 
 class TurnFrame:
@@ -36,7 +40,7 @@ class TurnFrame:
         self._stream = BlockStream()
         self._finished: list[tuple[str, str | list[str]]] = []  # kind, and Markdown or lines
         self._last_kind = ""
-        self._running: dict[str, RunningCall] = {}
+        self._running = RunningCalls()
         self._streamed = ""
         self._reasoning = ""
         self._status = ""
@@ -55,22 +59,18 @@ class TurnFrame:
                     self._wait_for("thinking")
             case TextShown():
                 self._end_reasoning(width)
-                self._status = ""
-                self._streamed += event.text
-                self._stream.feed(event.text)
+                self._show_text(event.text)
             case ReplyEnded():
                 self._end_reply(event.shown, width)
             case CallAnnounced():
                 self._wait_for("checking the call")
             case CallStarted():
-                self._status = ""
-                self._running[event.call.id] = RunningCall(event.tool, event.summary)
+                self._start_call(RunningCall(event.call.id, event.tool, event.summary), width)
             case CallProgress():
-                if event.call_id in self._running:
-                    self._running[event.call_id].last_line = event.line
+                if running := self._running.find(event.call_id):
+                    running.last_line = event.line
             case CallEnded():
-                running = self._running.pop(event.result.call.id, None)
-                self._finished.append(("call", answered_lines(event.result, running, width, self._palette)))
+                self._end_call(event.result, width)
             case Notice():
                 self._finished.append(("notice", self._notice(event.text, width)))
 
@@ -109,21 +109,51 @@ class TurnFrame:
         self._status = ""
         self._running.clear()
 
+    def _start_call(self, call: RunningCall, width: int) -> None:
+        """Below a delegated task stand the calls of its sub-agent, so its own line stays from the start."""
+        self._status = ""
+        if call.tool == DELEGATE:
+            self._finished.append(("call", self._nest([call.opening_line(width - self._indent, self._palette)])))
+        self._running.start(call)
+
+    def _end_call(self, result: ToolResult, width: int) -> None:
+        running = self._running.end(result.call.id)
+        lines = answered_lines(result, running, width - self._indent, self._palette)
+        self._finished.append(("call", self._nest(lines)))
+
+    def _show_text(self, text: str) -> None:
+        """The answer as it comes. A sub-agent's is the output of its task, so only its last line is seen till then."""
+        self._streamed += text
+        if not self._running.depth:
+            self._status = ""
+            self._stream.feed(text)
+        elif self._status != _ANSWERING:
+            self._wait_for(_ANSWERING)
+
+    @property
+    def _indent(self) -> int:
+        return len(_NESTED) * self._running.depth
+
+    def _nest(self, lines: list[str]) -> list[str]:
+        return [_NESTED * self._running.depth + line for line in lines]
+
     def _moving_lines(self, width: int) -> list[str]:
-        calls = list(self._running.values())
-        lines = [line for call in calls[-_MOST_RUNNING:] for line in call.lines(width, self._drawn, self._palette)]
+        calls = list(self._running)
+        shown = calls[-_MOST_RUNNING:]
+        lines = [line for call in shown for line in call.lines(width - self._indent, self._drawn, self._palette)]
         if len(calls) > _MOST_RUNNING:
             lines.append(self._palette.dim(f"  … and {len(calls) - _MOST_RUNNING} more running"))
         if self._status and not calls:
-            lines += self._status_lines(width)
-        return lines
+            lines += self._status_lines(width - self._indent)
+        return self._nest(lines)
 
     def _status_lines(self, width: int) -> list[str]:
         waited = time.monotonic() - self._since
         text = f"{self._status} {seconds(waited) if waited >= _LONG_WAIT else ''}"
         lines = [f"{self._palette.accent(SPINNER[self._drawn % len(SPINNER)])} {self._palette.dim(text)}"]
-        thought = self._reasoning.strip().rpartition("\n")[2]
-        if self._status == "thinking" and thought:
+        said = {"thinking": self._reasoning, _ANSWERING: self._streamed}.get(self._status, "")
+        thought = said.strip().rpartition("\n")[2]
+        if thought:
             lines.append(self._palette.dim(clip(f"  │ {tidy_line(thought)}", width)))
         return lines
 
@@ -134,16 +164,21 @@ class TurnFrame:
     def _end_reasoning(self, width: int) -> None:
         reasoning, self._reasoning = self._reasoning.strip(), ""
         if reasoning and self._verbose:
-            lines = [piece for line in reasoning.split("\n") for piece in wrap(make_visible_line(line), width - 2)]
+            lines = [
+                piece for line in reasoning.split("\n") for piece in wrap_words(make_visible_line(line), width - 2)
+            ]
             self._finished.append(("reasoning", [self._palette.dim(f"  {line}") for line in lines]))
 
     def _end_reply(self, shown: str, width: int) -> None:
         """The reply is whole. What of it was not streamed is shown now."""
         self._end_reasoning(width)
+        self._status = ""
+        if self._running.depth:
+            self._streamed = ""
+            return
         if shown.startswith(self._streamed):
             self._stream.feed(shown[len(self._streamed) :])
         self._end_text()
-        self._status = ""
         if shown.strip():
             self.answer = shown
 
@@ -153,7 +188,7 @@ class TurnFrame:
         self._streamed = ""
 
     def _notice(self, text: str, width: int) -> list[str]:
-        lines = [piece for line in text.split("\n") for piece in wrap(make_visible_line(line), width - 2)]
+        lines = [piece for line in text.split("\n") for piece in wrap_words(make_visible_line(line), width - 2)]
         return [self._palette.warn(("! " if number == 0 else "  ") + line) for number, line in enumerate(lines)]
 
     def _render(self, content: str | list[str], width: int) -> list[str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from mm.events import CallEnded, CallProgress, CallStarted, Event, Notice, ReasoningShown, ReplyEnded, TextShown
-from mm.terminal.calls import RunningCall, answered_lines
+from mm.events import CallEnded, CallStarted, Event, Notice, ReasoningShown, ReplyEnded, TextShown
+from mm.terminal.calls import answered_lines
 from mm.terminal.palette import PLAIN
-from mm.visible import make_visible, make_visible_line
+from mm.terminal.running import RunningCall, RunningCalls
+from mm.visible import make_visible
 
 
 class PlainFrame:
@@ -13,32 +14,32 @@ class PlainFrame:
 
     def __init__(self, *, verbose: bool) -> None:
         self._verbose = verbose
-        self._running: dict[str, RunningCall] = {}
+        self._running = RunningCalls()
         self._out = ""
         self._at_start = True
+        self._last_kind = ""
         self._streamed = ""
         self.answer = ""
 
     def report(self, event: Event, width: int) -> None:
-        """Take one event in."""
+        """Take one event in. What a sub-agent says is the output of its task, and shown with that."""
         match event:
-            case TextShown():
+            case TextShown() if not self._running.depth:
                 self._streamed += event.text
-                self._add(make_visible(event.text))
+                self._add(event.text, "text")
             case ReasoningShown() if self._verbose:
-                self._add(make_visible(event.text))
-            case ReplyEnded():
+                self._add(event.text, "reasoning")
+            case ReplyEnded() if not self._running.depth:
                 self._end_reply(event.shown)
             case CallStarted():
-                self._running[event.call.id] = RunningCall(event.tool, event.summary)
-                self._add_lines([f"- {make_visible_line(event.summary or event.tool)}"])
-            case CallProgress():
-                pass
+                call = RunningCall(event.call.id, event.tool, event.summary)
+                self._add_lines([call.opening_line(width, PLAIN)], "call")
+                self._running.start(call)
             case CallEnded():
-                running = self._running.pop(event.result.call.id, None)
-                self._add_lines(answered_lines(event.result, running, width, PLAIN))
+                running = self._running.end(event.result.call.id)
+                self._add_lines(answered_lines(event.result, running, width, PLAIN), "call")
             case Notice():
-                self._add_lines([f"! {make_visible(event.text)}"])
+                self._add_lines([f"! {make_visible(event.text)}"], "notice")
             case _:
                 pass
 
@@ -50,26 +51,37 @@ class PlainFrame:
     def someone_wrote(self) -> None:
         """A question was asked and answered in between."""
         self._at_start = True
+        self._last_kind = "question"
 
     def end(self, width: int) -> None:
         """The turn is over."""
-        self._add_lines([])
+        self._end_line()
 
     def _end_reply(self, shown: str) -> None:
         if shown.startswith(self._streamed):
-            self._add(make_visible(shown[len(self._streamed) :]))
+            self._add(shown[len(self._streamed) :], "text")
         self._streamed = ""
-        self._add_lines([])
+        self._end_line()
         if shown.strip():
             self.answer = shown
 
-    def _add(self, text: str) -> None:
-        if text:
-            self._out += text
-            self._at_start = text.endswith("\n")
+    def _add(self, text: str, kind: str) -> None:
+        """Text that may go on where the last piece of its kind ended; an empty line between what differs in kind."""
+        if not text:
+            return
+        if kind != self._last_kind:
+            self._end_line()
+            self._out += "\n" if self._last_kind else ""
+            self._last_kind = kind
+        self._out += make_visible(text)
+        self._at_start = text.endswith("\n")
 
-    def _add_lines(self, lines: list[str]) -> None:
+    def _add_lines(self, lines: list[str], kind: str) -> None:
         """Whole lines, on lines of their own."""
+        self._end_line()
+        self._add("".join(f"{line}\n" for line in lines), kind)
+
+    def _end_line(self) -> None:
         if not self._at_start:
-            self._add("\n")
-        self._add("".join(f"{line}\n" for line in lines))
+            self._out += "\n"
+            self._at_start = True

@@ -27,7 +27,7 @@ def test_a_call_is_one_line_and_its_output_follows() -> None:
 def test_a_call_that_did_not_run_says_why() -> None:
     out = io.StringIO()
     StderrEcho(out)(ended(Outcome.REFUSED, "The user said no."))
-    assert out.getvalue() == '✗ release {"version": "1.4.2"}  not run: you said no\n  The user said no.\n'
+    assert out.getvalue() == '✗ release version="1.4.2"  not run: you said no\n  The user said no.\n'
 
 
 def test_reasoning_is_told_only_when_asked_for_and_quiet_tells_nothing() -> None:

@@ -173,8 +173,7 @@ def test_an_output_of_twenty_thousand_lines_is_four_lines_on_the_terminal(place:
     place.agent([call("count"), "Counted."], [tool], yolo=True)
     with mm_chat(place) as it:
         it.say("count")
-        it.wait_for("20,000 lines")
-        it.wait_for("more lines")
+        it.wait_for("19,997 more lines")
         it.wait_for("Counted.")
         assert leave(it) == 0
         assert "5000\r\n" not in it.seen
@@ -211,9 +210,11 @@ def test_a_narrow_and_a_very_wide_window(place: Place, columns: int) -> None:
         it.say("y")
         it.wait_for("That is all.")
         assert leave(it) == 0
-        printed = [line for line in it.seen.split("\r\n") if line.endswith("\x1b[K") and "/help" not in line]
+        printed = [line for line in it.seen.split("\r\n") if line.endswith("\x1b[K")]
     assert place.log() == ["act " + "x" * 60]
     assert max(len(ESCAPES.sub("", line).rpartition("\r")[2]) for line in printed) < columns
+    greeting = "mm · test · /help" + (" lists what you can type" if columns > 20 else "")
+    assert ESCAPES.sub("", printed[0]) == greeting
 
 
 def test_a_window_that_changes_its_size_while_an_answer_streams(place: Place) -> None:
@@ -256,6 +257,9 @@ def test_a_dumb_terminal_gets_lines_and_no_cursor_movement(place: Place) -> None
         it.wait_for("> ")
         assert leave(it) == 0
         assert "\x1b" not in it.seen
+        seen = it.seen.replace("\r", "")
+    assert '> y\n\n→ act what="x"\n✓ act what="x"\n  │ done x\n\nThere are' in seen, "what differs in kind has a gap"
+    assert seen.endswith("That is all.\n\n> ")
     assert place.log() == ["act x"]
 
 
@@ -284,3 +288,45 @@ def test_a_shared_own_command_that_leaves_something_running_comes_back(place: Pl
             time.sleep(0.01)
         it.type("\x03")
         it.wait_for("interrupted")
+
+
+QUESTIONS = [
+    {"question": "Which channel?", "choices": ["stable", "beta"]},
+    {"question": "Which version?"},
+    {"question": "What of the old release?", "choices": ["keep it", "delete it", "archive it"]},
+    {"question": "Who is to be told?", "choices": ["nobody", "the team"]},
+    {"question": "Anything else?"},
+]
+
+
+def test_five_questions_are_answered_by_number_in_own_words_and_by_nothing(place: Place) -> None:
+    """The model gets each answer under its question; the chat does not show again what was just typed."""
+    place.agent([call("clarify", questions=QUESTIONS), "Thank you."], builtins=["clarify"])
+    with mm_chat(place) as it:
+        it.say("release it")
+        for number, (item, reply) in enumerate(zip(QUESTIONS, ("2", "1.4.2", "ask Ann", "", "be quick"), strict=True)):
+            it.wait_for(f"{item['question']} ({number + 1} of 5)")
+            if "choices" in item:
+                it.wait_for(f"{len(item['choices'])}  {item['choices'][-1]}")
+            it.wait_for("Enter skips > ")
+            it.type(reply + "\r")
+        shown = it.wait_for("Thank you.")
+        assert leave(it) == 0
+    assert "✓ clarify" in shown and "questions=" not in shown and "→ beta" not in shown
+    answered = ("beta", "1.4.2", "ask Ann", "(skipped: decide yourself)", "be quick")
+    pairs = zip((item["question"] for item in QUESTIONS), answered, strict=True)
+    assert records(place)[2].content == "\n\n".join(f"{question}\n→ {answer}" for question, answer in pairs)
+
+
+def test_esc_at_a_question_skips_it_and_end_of_input_all_that_follow(place: Place) -> None:
+    place.agent([call("clarify", questions=QUESTIONS[:3]), "Thank you."], builtins=["clarify"])
+    with mm_chat(place) as it:
+        it.say("release it")
+        it.wait_for("Enter skips > ")
+        it.say("1")
+        it.wait_for("Which version?")
+        it.wait_for("Enter skips > ")
+        it.type("\x04")
+        it.wait_for("Thank you.")
+        assert leave(it) == 0
+    assert records(place)[2].content.count("(skipped: decide yourself)") == 2
