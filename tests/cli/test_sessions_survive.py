@@ -17,31 +17,11 @@ from typing import Any, ClassVar
 
 import pytest
 
-from mm.messages import Role
+from tests.cli.killed import conversation, kept_whole
 from tests.cli.running import MM, Place, call, logging_tool
 from tests.terminal.real import left_behind, records, resumed, store_of
 
 KILLS = 50
-_ROUNDS = 6
-
-
-def conversation(place: Place) -> None:
-    """Six replies with calls, one of them with three that run side by side, then an answer."""
-    place.write("slow.sh", f'#!/bin/sh\necho "begin $1" >> {place.folder}/log\nsleep 0.02\necho "end $1"\n', 0o755)
-    slow = {
-        "name": "slow",
-        "description": "Takes a moment.",
-        "command": ["./slow.sh", "{{what}}"],
-        "parameters": {"what": {"type": "string", "description": "Any word"}},
-        "readonly": True,
-    }
-    steps: list[object] = [
-        {"pieces": ["I will ", "look. "], "delay": 0.005, "calls": call("slow", what=f"one{number}")["calls"]}
-        for number in range(_ROUNDS - 1)
-    ]
-    steps.append({"calls": [call("slow", what=f"three{number}")["calls"][0] for number in range(3)]})
-    steps.append({"pieces": ["All ", "is ", "done."], "delay": 0.01})
-    place.agent(steps, [slow], yolo=True)
 
 
 def start(place: Place, *arguments: str) -> subprocess.Popen[bytes]:
@@ -65,16 +45,7 @@ def kill_and_resume(place: Place, delay: float) -> int:
     assert process.returncode in (0, -signal.SIGKILL)
     if not (place.home / "data" / "sessions.db").exists() or not store_of(place).sessions(limit=1):
         return 0  # it died before the request was on its way
-    kept = records(place)
-    began = place.log()
-    messages = resumed(place)
-    told = "".join(message.content for message in messages if message.role is Role.TOOL)
-    for line in began:
-        if line.startswith("begin "):
-            what = line.removeprefix("begin ")
-            known = any(what in item.arguments for record in kept for item in record.calls)
-            assert known, "what ran had been written down before"
-    assert told.count("end ") + told.count("outcome unknown") >= len(set(began)) - 1
+    kept = kept_whole(place)
     place.write("script.yaml", "- Going on.\n")
     again = place.mm("-p", "and now?", "-a", "agent.yaml", "-c")
     assert (again.code, again.out) == (0, "Going on.\n"), again.err
