@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import email.utils
 import json
+import re
 import ssl
 import time
 from collections.abc import Mapping
@@ -15,6 +16,7 @@ from mm.errors import ModelError
 from mm.models.exchange import SilenceError
 from mm.models.wire import DeadStreamError, WireError, error_text
 
+_NUMBER = re.compile(r"^\[Errno -?\d+\] ")  # the words behind it say the same
 _LONGEST = 600  # characters of a server's message that are shown
 _START = {
     "ollama": "Is ollama running? Start it with `ollama serve`.",
@@ -51,7 +53,7 @@ class Explainer:
 
     def transport(self, error: Exception) -> Failure:
         """The connection could not be made, or broke."""
-        text = self._clean(str(error)) or type(error).__name__
+        text = _NUMBER.sub("", self._clean(str(error))) or type(error).__name__
         if isinstance(error, SilenceError):
             when = "to begin its answer" if error.first else "in the middle of its answer"
             return self._fail(f"`{self._config}` was silent for {error.seconds:g} s {when}.", _SLOW)

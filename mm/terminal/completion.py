@@ -33,11 +33,14 @@ class ChatCompleter(Completer):
 
 
 def _commands(typed: str) -> Iterator[Completion]:
+    """Each command once: by its name or, after those, by another name that it has."""
+    found: list[tuple[bool, str, str]] = []
     for command in COMMANDS:
         names = [name for name in (command.name, *command.aliases) if f"/{name}".startswith(typed)]
-        if names:
-            help_text = command.help if get_app().output.get_size().columns >= _ROOM_FOR_HELP else ""
-            yield Completion(f"/{names[0]}", start_position=-len(typed), display_meta=help_text)
+        found += [(names[0] != command.name, names[0], command.help)] if names else []
+    has_room = get_app().output.get_size().columns >= _ROOM_FOR_HELP
+    for _, name, meaning in sorted(found, key=lambda item: item[0]):
+        yield Completion(f"/{name}", start_position=-len(typed), display_meta=meaning if has_room else "")
 
 
 def _paths(typed: str, *, quoted: bool) -> Iterator[Completion]:

@@ -208,6 +208,7 @@ def test_without_a_key_the_refusal_says_that_none_was_sent(server: Loopback):
 def test_a_server_that_does_not_run_is_told_with_how_to_start_it(provider, words):
     error = Asking(f"http://127.0.0.1:{unused_port()}/v1", provider=provider).fail()
     assert words in error.hint
+    assert error.message.endswith("cannot be reached: Connection refused.")
 
 
 def test_a_host_that_does_not_exist_is_told():
