@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -19,11 +20,48 @@ class Interrupted(Exception):  # noqa: N818 - a state, not an error
     """The person (or the system) asked mm to stop what it is doing."""
 
 
+class StopEvent(threading.Event):
+    """An event that a signal handler may set, whatever the main thread is doing with it at that moment.
+
+    The lock of a plain Event is held by the very thread that the handler interrupts: with Ctrl-C pressed twice the
+    second would wait for the first for ever. This one can be taken again by its own thread.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._changed = threading.Condition()  # on an RLock
+        self._on = False
+
+    def is_set(self) -> bool:
+        return self._on
+
+    def set(self) -> None:
+        self._on = True
+        with self._changed:
+            self._changed.notify_all()
+
+    def clear(self) -> None:
+        self._on = False
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """As of any Event. Looks again now and then: a signal between the look and the sleep wakes nobody."""
+        ends = None if timeout is None else time.monotonic() + timeout
+        while not self._on and (ends is None or time.monotonic() < ends):
+            left = _LOOK if ends is None else min(_LOOK, ends - time.monotonic())
+            with self._changed:
+                if not self._on:
+                    self._changed.wait(max(left, 0))
+        return self._on
+
+
+_LOOK = 0.2  # seconds between two looks
+
+
 class Interrupt:
     """The stop event of a run, and the signals that set it."""
 
     def __init__(self) -> None:
-        self.stop = threading.Event()
+        self.stop: threading.Event = StopEvent()
         self.exit_code = ExitCode.INTERRUPTED
         self._waiting = False
 
