@@ -177,7 +177,7 @@ def _exists(entry: _Entry) -> bool:
 )
 @click.option("--no-session", is_flag=True, help="Keep nothing of this session.")
 @click.option("-q", "--quiet", is_flag=True, help="No tool calls on stderr.")
-@click.option("-v", "--verbose", is_flag=True, help="Reasoning and details on stderr.")
+@click.option("-v", "--verbose", is_flag=True, help="On stderr: reasoning, each reply's tokens and time.")
 @click.pass_context
 def mm(context: click.Context, /, **given: Any) -> None:
     """An agent for the terminal that turns programs you already have into typed tools for a language model.

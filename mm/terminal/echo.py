@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import TextIO
 
 from mm.counts import count
 from mm.dispatch.brief import text_in_short
-from mm.events import CallEnded, CallStarted, Event, Notice, ReasoningShown
+from mm.events import CallEnded, CallStarted, Event, Notice, ReasoningShown, ReplyEnded, RequestSent
 from mm.messages import Outcome, ToolResult
 from mm.terminal.calls import outcome_word, output_lines
 from mm.terminal.cells import seconds
@@ -19,7 +20,8 @@ _END_LINES = 20  # of a long output, at its start and at its end, on a terminal
 class StderrEcho:
     """A Listener for one-shot runs: plain lines, escaped, never on stdout.
 
-    On a terminal long outputs are shortened; a log file gets them as the model did. Reasoning only if `verbose`.
+    On a terminal long outputs are shortened; a log file gets them as the model did. `verbose` adds what explains a
+    turn: reasoning, replies that are no answer as the model wrote them, tokens and seconds of each request.
     """
 
     def __init__(self, stream: TextIO, *, quiet: bool = False, verbose: bool = False) -> None:
@@ -29,6 +31,7 @@ class StderrEcho:
         self._shortens = stream.isatty()
         self._started: set[str] = set()
         self._reasoning = False
+        self._asked = (0, 0.0)  # the number of the last request of the turn, and when it was sent
         self._lock = threading.Lock()
 
     def __call__(self, event: Event) -> None:
@@ -43,6 +46,10 @@ class StderrEcho:
             return
         self._end_reasoning()
         match event:
+            case RequestSent():
+                self._asked = (event.number, time.monotonic())
+            case ReplyEnded() if self._verbose:
+                self._explain(event)
             case CallStarted():
                 self._started.add(event.call.id)
                 self._write(f"→ {_line(event.tool, event.summary)}\n")
@@ -62,6 +69,16 @@ class StderrEcho:
         if self._reasoning:
             self._reasoning = False
             self._write("\n")
+
+    def _explain(self, event: ReplyEnded) -> None:
+        number, since = self._asked
+        usage = event.reply.usage
+        read, written = usage.prompt_tokens, usage.completion_tokens
+        tokens = f", {read or 0} tokens read, {written or 0} written" if read or written else ""
+        self._write(f"· reply {number}: {seconds(time.monotonic() - since)}{tokens}\n")
+        text = event.reply.text.strip()
+        if text and not event.shown:
+            self._write("".join(f"· {line}\n" for line in make_visible(text).split("\n")))
 
     def _end_call(self, result: ToolResult) -> None:
         """The output of a call that ran; a call that did not run is one line with the reason in a word."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 
-from mm.events import CallEnded, CallStarted, Notice, ReasoningShown, TextShown
-from mm.messages import Outcome, ToolCall, ToolResult
+from mm.events import CallEnded, CallStarted, Notice, ReasoningShown, ReplyEnded, RequestSent, TextShown
+from mm.messages import Outcome, Reply, ToolCall, ToolResult, Usage
 from mm.terminal.echo import StderrEcho
 
 CALL = ToolCall("c1", "release", '{"version": "1.4.2"}')
@@ -38,3 +38,20 @@ def test_reasoning_is_told_only_when_asked_for_and_quiet_tells_nothing() -> None
         if told or "quiet" in options:
             echo(Notice("slow"))
         assert out.getvalue() == told
+
+
+def test_verbose_explains_each_reply_and_shows_a_call_as_the_model_wrote_it() -> None:
+    written = '{"name": "act",\n "arguments": {}}\x1b[0m'
+    for verbose in (True, False):
+        out = io.StringIO()
+        echo = StderrEcho(out, verbose=verbose)
+        echo(RequestSent(1))
+        echo(ReplyEnded(Reply(written, usage=Usage(465, 32)), ""))
+        echo(RequestSent(2))
+        echo(ReplyEnded(Reply("Done."), "Done."))
+        told = out.getvalue().splitlines()
+        assert len(told) == (4 if verbose else 0)
+        if verbose:
+            assert told[0].startswith("· reply 1: ") and told[0].endswith(", 465 tokens read, 32 written")
+            assert told[1:3] == ['· {"name": "act",', '·  "arguments": {}}\\x1b[0m']
+            assert told[3].startswith("· reply 2: ") and "tokens" not in told[3]
