@@ -1,4 +1,4 @@
-"""What stays of a call that is answered: how it went, and the first lines of its output."""
+"""What stays of a call that is answered: one line with how it went, and of a failure the first lines of its output."""
 
 from __future__ import annotations
 
@@ -37,14 +37,15 @@ _NOT_BEGUN = "not run: interrupted"
 
 
 def answered_lines(
-    result: ToolResult, running: RunningCall | None, width: int, palette: Palette, *, preview: int = PREVIEW_LINES
+    result: ToolResult, running: RunningCall | None, width: int, palette: Palette, *, verbose: bool = False
 ) -> list[str]:
-    """What stays of a call: one line with how it went, and the first lines of its output."""
+    """What stays of a call: one line with how it went. A failure, and every call if `verbose`, shows some output."""
     good = result.outcome is Outcome.OK
     tool = running.tool if running else result.call.name
     summary = running.shown if running else text_in_short(result.call.arguments)
     ran = result.outcome.ran and not _never_began(result, running)
     output = output_lines(result) if ran else []
+    preview = PREVIEW_LINES
     if good and tool == _PLAN:
         preview, summary = max(preview, PLAN_LINES), ""
         output = [piece for line in output for piece in wrap_words(line, width - 4)]
@@ -55,8 +56,17 @@ def answered_lines(
     total = max(len(output), result.answer.strip("\n").count("\n") + 1)  # the model may have been given less
     facts = [_NOT_BEGUN if _never_began(result, running) else _WORDS[result.outcome]]
     facts.append(seconds(result.seconds) if ran and result.seconds >= _AT_ONCE else "")
+    if good and not verbose and tool not in (_PLAN, QUESTIONS, DELEGATE):
+        preview = 0
+        facts.append(_told(result.answer, width // 2))
     first = _first_lines(good, tool, summary, [fact for fact in facts if fact], width, palette)
     return [*first, *_preview(output, total, preview, width, palette)]
+
+
+def _told(answer: str, width: int) -> str:
+    """An output of one line itself; of a longer one, how long it is."""
+    lines = answer.strip().split("\n")
+    return clip(tidy_line(make_visible(lines[0])), width) if len(lines) == 1 else count(len(lines), "line")
 
 
 def _never_began(result: ToolResult, running: RunningCall | None) -> bool:

@@ -118,7 +118,7 @@ class TurnFrame:
 
     def _end_call(self, result: ToolResult, width: int) -> None:
         running = self._running.end(result.call.id)
-        lines = answered_lines(result, running, width - self._indent, self._palette)
+        lines = answered_lines(result, running, width - self._indent, self._palette, verbose=self._verbose)
         self._finished.append(("call", self._nest(lines)))
 
     def _show_text(self, text: str) -> None:

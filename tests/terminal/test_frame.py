@@ -94,7 +94,7 @@ def test_a_sub_agents_work_stands_below_its_task_and_its_answer_comes_once() -> 
     assert frame.take_lines(80) == ['→ delegate_task task="look"']
     assert [line[4:10] for line in frame.live_lines(80, 24)] == ["look  ", "│ half"]
     frame.report(result(step, Outcome.OK, "all of it"), 80)
-    assert frame.take_lines(80) == ["  ✓ look", "    │ all of it"]
+    assert frame.take_lines(80) == ["  ✓ look  all of it"]
     frame.report(RequestSent(2), 80)
     frame.report(TextShown("Seen."), 80)
     assert (frame.take_lines(80), frame.live_lines(80, 24)[-1]) == ([], "    │ Seen.")
@@ -113,3 +113,19 @@ def test_a_plan_is_whole_in_a_narrow_window() -> None:
     frame.report(CallStarted(call, "todo_list", "todos=[]"), 19)
     frame.report(result(call, Outcome.OK, "[>] Write\n  [x] boats and trains"), 19)
     assert frame.take_lines(19) == ["✓ todo_list", "  │ [>] Write", "  │   [x] boats and", "  │   trains"]
+
+
+def test_a_call_that_went_well_folds_to_one_line_and_verbose_shows_some_of_its_output() -> None:
+    call = ToolCall("1", "look", "{}")
+    told = {
+        "one": "✓ look  one",
+        "one\ntwo\n": "✓ look  2 lines",
+        "": "✓ look  (no output)",
+        "x" * 99: "✓ look  " + "x" * 39 + "…",
+    }
+    for output, line in told.items():
+        ended = CallEnded(ToolResult(call, Outcome.OK, output or "(no output)", output or "(no output)", 0.0))
+        assert frame_after(CallStarted(call, "look", ""), ended).take_lines(80) == [line]
+    frame = TurnFrame(PLAIN, verbose=True)
+    frame.report(result(call, Outcome.OK, "one\ntwo\n"), 80)
+    assert frame.take_lines(80) == ["✓ look", "  │ one", "  │ two"]
