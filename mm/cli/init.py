@@ -13,7 +13,7 @@ from mm.cli.agent_file import trust_quietly
 from mm.cli.scaffold import fill
 from mm.cli.streams import show, tell
 from mm.cli.values import NOT_EMPTY
-from mm.config.append import flow
+from mm.config.flow import flow
 from mm.config.json_schema import json_schema
 from mm.config.load import load
 from mm.errors import UsageError

@@ -11,9 +11,9 @@ import click
 from mm.cli.agent_file import needed_file
 from mm.cli.agent_option import AGENT_OPTION
 from mm.cli.streams import show
-from mm.config.findings import Severity, findings
-from mm.config.load import load
-from mm.config.problems import ConfigProblems
+from mm.config.findings import Finding, Severity, findings
+from mm.config.load import examine
+from mm.config.problems import Problem
 from mm.counts import count
 from mm.errors import ExitCode
 
@@ -27,22 +27,19 @@ def command(context: click.Context, agent_file: str | None) -> None:
     Starts nothing. Exit code 2 if something has to be mended; warnings alone leave it at 0.
     """
     path = needed_file(context, agent_file).path
-    try:
-        config = load(path, environ=os.environ)
-    except ConfigProblems as problems:
-        for problem in problems.problems:
-            show(str(problem))
-        show(count(len(problems.problems), "problem"))
-        context.exit(int(ExitCode.USAGE))
-    found = findings(config, inspect_module=_inspect)
-    for line in (*config.warnings, *map(str, found)):
-        show(line)
-    errors = sum(finding.severity is Severity.ERROR for finding in found)
-    warnings = sum(finding.severity is Severity.WARNING for finding in found) + len(config.warnings)
-    parts = [count(len(config.tools), "tool")]
+    examined = examine(path, environ=os.environ)
+    config, problems = examined.config, examined.problems
+    found = findings(config, inspect_module=_inspect, beside=[one.place for one in problems]) if config else []
+    lines: list[Problem | Finding] = sorted([*problems, *found], key=lambda one: (one.place.line, one.place.column))
+    for line in (*(config.warnings if config else ()), *lines):
+        show(str(line))
+    errors = sum(finding.severity is Severity.ERROR for finding in found) + len(problems)
+    warnings = sum(finding.severity is Severity.WARNING for finding in found)
+    warnings += len(config.warnings) if config else 0
+    parts = [count(len(config.tools), "tool")] if config and not problems else []
     parts += [count(errors, "problem")] if errors else []
     parts += [count(warnings, "warning")] if warnings else []
-    show(", ".join(parts if len(parts) > 1 else [*parts, "no problems"]))
+    show(", ".join(parts if errors or warnings else [*parts, "no problems"]))
     if errors:
         context.exit(int(ExitCode.USAGE))
 

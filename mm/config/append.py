@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from mm.config.flow import flow
 from mm.config.nodes import MappingNode, Node, to_json
 from mm.config.yaml_tree import read_tree
 from mm.errors import UsageError
@@ -18,8 +18,6 @@ from mm.messages import JSON
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _LINE_END = re.compile("\r\n|[\r\n\x85\u2028\u2029]")
-_PLAIN = re.compile(r"[A-Za-z_./][A-Za-z0-9_./ -]*[A-Za-z0-9_./]|--?[A-Za-z0-9][A-Za-z0-9-]*|--|[A-Za-z]")
-_WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
 
 
 def append_tool(path: Path, text: str, entry: Mapping[str, JSON], *, comment: str = "") -> str:
@@ -54,18 +52,6 @@ def block_lines(entry: Mapping[str, JSON]) -> list[str]:
         else:
             lines.append(f"  {key}: {flow(value)}")
     return [f"- {lines[0].strip()}", *lines[1:]]
-
-
-def flow(value: JSON) -> str:
-    """A value on one line: texts bare where that is safe, else in double quotes."""
-    if isinstance(value, str):
-        bare = _PLAIN.fullmatch(value) and value.lower() not in _WORDS
-        return value if bare else json.dumps(value, ensure_ascii=False)
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{flow(key)}: {flow(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(flow, value)) + "]"
-    return json.dumps(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Mapping
 
+from mm.config import meant
+from mm.config.flow import flow, flow_of, quoted
 from mm.config.keys import FLAG
-from mm.config.nodes import MappingNode, Node, Scalar, SequenceNode, kind_of, scalars
-from mm.config.reader import Fields, Reader, did_you_mean
-from mm.config.schema import CommandTool, Flag, Group, Place, Template
+from mm.config.near import did_you_mean, nearest
+from mm.config.nodes import Entry, MappingNode, Node, Scalar, SequenceNode, kind_of, scalars
+from mm.config.reader import Fields, Reader
+from mm.config.schema import CommandTool, Flag, Group, Place, Slot, Template
 from mm.config.templates import parse_template, placeholders
+
+_JSON_WORDS = frozenset({"true", "yes", "on", "json", "all", "object", "arguments", "args", "parameters", "params"})
+_COMMAND_WORDS = frozenset(
+    {"program", "command", "cmd", "exec", "executable", "path", "run", "script", "args", "arguments", "argv"}
+)
 
 Types = Mapping[str, str]
 """Parameter names and their JSON types; "" where the schema does not say one type."""
@@ -27,6 +36,7 @@ class CommandReader:
         self.places = places
         self.any_name = any_name
         self.used: set[str] = set()
+        self.written: list[Scalar] = []
 
     def read(self, fields: Fields, allow_dash: frozenset[str]) -> CommandTool:
         """The entry as data; what is wrong is reported."""
@@ -49,19 +59,27 @@ class CommandReader:
         return tool
 
     def _items(self, command: Node) -> tuple[Node, ...]:
-        if isinstance(command, Scalar) and not command.is_null:
-            hint = f"Write each argument as its own entry: command: [{_split(command.text)}]"
+        if isinstance(command, Scalar) and not command.is_null and command.text:
+            words = _words(command)
+            hint = f"Write each argument as its own entry: command: [{', '.join(map(flow_of, words))}]"
             self.reader.problem(command, "`command` must be a list: it is run without a shell", hint)
-            self._entry(command)
-            return ()
-        items = self.reader.items(command, "command")
-        if not items and isinstance(command, (SequenceNode, Scalar)):
+            return words
+        if isinstance(command, MappingNode):
+            found = _flattened(command)
+            hint = f"Write `command: [{', '.join(map(flow_of, found))}]`."
+            self.reader.problem(command, "`command` must be a list, and this is a mapping", hint)
+            return found
+        items = self.reader.items(command, "command") if isinstance(command, SequenceNode) else ()
+        if not items:
             self.reader.problem(command, "`command` is empty", "Write the program first: command: [./script.sh]")
         return items
 
     def _program(self, node: Node) -> str:
         if not isinstance(node, Scalar) or node.is_null:
-            self.reader.problem(node, f"the program must be text, and this is {kind_of(node)}")
+            inner = ", ".join(map(flow_of, scalars(node)))
+            hint = f"Write `{inner}`, without the brackets." if inner else "Write the program: command: [./script.sh]"
+            self.reader.problem(node, f"the program must be text, and this is {kind_of(node)}", hint)
+            self.used.update(name for one in scalars(node) for name in placeholders(one.text))
             return ""
         template, _ = parse_template(node.text, self.types)
         if template.slots or placeholders(node.text):
@@ -77,8 +95,30 @@ class CommandReader:
                 yield self._entry(item)
             elif isinstance(item, SequenceNode):
                 yield self._group(item)
+            elif len(item.entries) == 1 and FLAG.find(item.entries[0].key.text) is None:
+                yield self._unquoted(item, item.entries[0])
             else:
                 yield self._flag(item)
+
+    def _unquoted(self, node: MappingNode, entry: Entry) -> Template | Group | Flag:
+        """A text that YAML reads as a mapping, such as `--month: {{month}}`, `Accept: text/plain` or `{month}`."""
+        key, value = entry.key.text, entry.value
+        if not isinstance(value, Scalar) or nearest(key, [one.name for one in FLAG.keys]):
+            return self._flag(node)
+        message = "an entry of `command` must be text, and this is a mapping"
+        if key.startswith("-") and value.text:
+            pieces = [flow(key), flow(value.text)]
+            hint = f"Write it as a group: [{', '.join(pieces)}]" if "{{" in value.text else f"Write {', '.join(pieces)}"
+            self.reader.problem(node, message, hint)
+            return Group((self._entry(Scalar(node.place, key)), self._entry(Scalar(node.place, value.text))))
+        if value.is_null and key in self.types:
+            hint = f"Write {flow(f'{{{{{key}}}}}')}."
+            self.reader.problem(node, f"`{{{key}}}` is no placeholder, and YAML reads it as a mapping", hint)
+            self.used.add(key)
+            return Template((Slot(key),), node.place)
+        text = f"{{{key}}}" if value.is_null and node.is_flow else f"{key}: {value.text}".rstrip(" ")
+        self.reader.problem(node, message, f"Write it in quotes: {quoted(text)}")
+        return self._entry(Scalar(node.place, text))
 
     def _entry(self, node: Scalar) -> Template:
         if node.is_null:
@@ -90,8 +130,9 @@ class CommandReader:
             self.reader.problem(node, mistake.message, mistake.hint)
             self.used.update(name for name in self.types if name in node.text)
         self.used.update(template.slots)
+        self.written.append(node)
         self._one_list(node, template.slots)
-        return template
+        return Template(template.pieces, node.place)
 
     def _group(self, node: SequenceNode) -> Group:
         entries = []
@@ -127,10 +168,21 @@ class CommandReader:
     def _stdin(self, node: Node | None) -> tuple[Template | None, bool]:
         if node is None:
             return None, False
-        text = self.reader.text(node, "stdin")
-        if text == "json":
+        if isinstance(node, (MappingNode, SequenceNode)):
+            hint = "Write `stdin: json`: it hands over all arguments as one JSON object."
+            self.reader.problem(node, f"`stdin` must be text, and this is {kind_of(node)}", hint)
             return None, True
-        return (self._entry(node), False) if isinstance(node, Scalar) and text else (None, False)
+        word = node.text.strip().lower()
+        if node.text == "json":
+            return None, True
+        if word in _JSON_WORDS:
+            self.reader.problem(node, f"`stdin: {node.text}` is neither `json` nor a template", "Write `stdin: json`.")
+            return None, True
+        if word in meant.NOTHING or not word:
+            message = f"`stdin: {node.text}` is neither `json` nor a template".replace(": `", "` ")
+            self.reader.problem(node, message, "Remove it: without `stdin` the program is given nothing to read.")
+            return None, False
+        return self._entry(node), False
 
     def _one_list(self, node: Node, slots: Iterable[str]) -> None:
         lists = sorted({name for name in slots if self.types.get(name) == "array"})
@@ -148,14 +200,42 @@ class CommandReader:
 
     def _check_use(self, stdin_json: bool) -> None:
         for name in self.types if not stdin_json else ():
-            if name not in self.used:
+            if name in self.used or name not in self.places:
+                continue
+            if not self._report_other_braces(name):
                 hint = f'Put "{{{{{name}}}}}" into `command`, or remove the parameter.'
                 self.reader.problem(self.places[name], f"the parameter `{name}` is used nowhere", hint)
 
+    def _report_other_braces(self, name: str) -> bool:
+        """`{month}`, `$month`, `${month}`, `<month>`, `%month%` or the bare name of a parameter that is else unused."""
+        other = re.compile(
+            rf"\$?\{{\s*{re.escape(name)}\s*\}}|\$\b{re.escape(name)}\b|<{re.escape(name)}>|%{re.escape(name)}%"
+        )
+        for node in self.written:
+            found = other.search(node.text) or (re.fullmatch(re.escape(name), node.text))
+            if found:
+                mended = f"{node.text[: found.start()]}{{{{{name}}}}}{node.text[found.end() :]}"
+                self.reader.problem(node, f"`{found.group()}` is no placeholder of mm", f"Write {quoted(mended)}.")
+                return True
+        return False
 
-def _split(text: str) -> str:
+
+def _words(command: Scalar) -> tuple[Scalar, ...]:
     try:
-        words = shlex.split(text)
+        words = shlex.split(command.text)
     except ValueError:
-        words = text.split()
-    return ", ".join(f'"{word}"' if set(word) & set("{}[],:#&*!|>'\"%@` ") else word for word in words)
+        words = command.text.split()
+    return tuple(Scalar(command.place, word) for word in words)
+
+
+def _flattened(command: MappingNode) -> tuple[Node, ...]:
+    """`{program: ./x.sh, args: [a, b]}` as the list that is meant."""
+    found: list[Node] = []
+    for entry in command.entries:
+        if entry.key.text.lower() not in _COMMAND_WORDS:
+            found.append(entry.key)
+        if isinstance(entry.value, SequenceNode):
+            found += entry.value.items
+        elif not isinstance(entry.value, Scalar) or entry.value.text:
+            found.append(entry.value)
+    return tuple(found)

@@ -15,7 +15,7 @@ def read_instructions(reader: Reader, fields: Fields) -> tuple[str, tuple[Path, 
     """The instructions of the file itself, then each further file, a blank line between them; and those files."""
     parts = [reader.text(fields.get("instructions"), "instructions").strip()]
     files = []
-    for item in reader.texts(fields.get("instructions_files"), "instructions_files"):
+    for item in reader.texts(fields.get("instructions_files"), "instructions_files", are_paths=True):
         path = reader.path(item, "instructions_files")
         if path is None:
             continue

@@ -2,91 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-
 from mm.config.schema import BUILTIN_NAMES
-from mm.messages import JSON
+from mm.config.shapes import (
+    ANY,
+    BOOLEAN,
+    COUNT,
+    NUMBER,
+    SECONDS,
+    SIZE,
+    TEXT,
+    TEXT_MAP,
+    TEXTS,
+    Key,
+    Section,
+    list_of,
+    map_of,
+    section,
+)
 
 PROVIDERS = ("local", "ollama", "llamacpp", "lmstudio", "openai", "openrouter", "scripted")
 PARAMETER_TYPES = ("string", "integer", "number", "boolean", "array", "object")
-
-Shape = Mapping[str, JSON]
-
-TEXT: Shape = {"type": ["string", "number", "boolean"]}
-BOOLEAN: Shape = {"type": "boolean"}
-COUNT: Shape = {"type": "integer", "minimum": 0}
-NUMBER: Shape = {"type": "number"}
-TEXTS: Shape = {"type": "array", "items": TEXT}
-TEXT_MAP: Shape = {"type": "object", "additionalProperties": TEXT}
-ANY: Shape = {}
-SECONDS: Shape = {
-    "anyOf": [
-        {"type": "number", "exclusiveMinimum": 0},
-        {"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?\s*(ms|s|m|h)?$"},
-    ]
-}
-SIZE: Shape = {
-    "anyOf": [
-        {"type": "integer", "minimum": 1},
-        {"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?\s*([kKmMgG]([iI]?[bB])?|[bB])?$"},
-    ]
-}
-
-
-def section(name: str) -> Shape:
-    """A reference to a section of the table."""
-    return {"$ref": f"#/$defs/{name}"}
-
-
-def list_of(shape: Shape) -> Shape:
-    return {"type": "array", "items": shape}
-
-
-def map_of(shape: Shape) -> Shape:
-    return {"type": "object", "additionalProperties": shape}
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """One key. `aliases` are read as well; `misspellings` are what other programs call it, and are only hinted at.
-
-    `leads` says that other keys refer to what it holds.
-    """
-
-    name: str
-    says: str
-    shape: Shape
-    required: bool = False
-    aliases: tuple[str, ...] = ()
-    misspellings: tuple[str, ...] = ()
-    leads: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """The keys of one mapping. `advice` says more about keys that people expect here and that mm does not have."""
-
-    name: str
-    title: str  # as in "a tool entry"
-    keys: tuple[Key, ...]
-    advice: Mapping[str, str] | None = None
-    one_of: tuple[str, ...] = ()  # exactly one of these keys is there
-
-    def find(self, name: str) -> Key | None:
-        return next((key for key in self.keys if name == key.name or name in key.aliases), None)
-
-    def is_missed(self, key: Key) -> bool:
-        """Whether more is wrong than the key itself if it is not there."""
-        return key.required or key.leads or key.name in self.one_of
-
 
 ROOT = Section(
     "agent",
     "the agent file",
     (
         Key("name", "Name of the agent.", TEXT),
-        Key("model", "`provider:model`, or a mapping.", {"anyOf": [{"type": "string"}, section("model")]}),
+        Key(
+            "model",
+            "`provider:model`, or a mapping.",
+            {"anyOf": [{"type": "string", "pattern": f"^({'|'.join(PROVIDERS)}):."}, section("model")]},
+        ),
         Key(
             "instructions",
             "What the model is told, before anything else.",
@@ -110,9 +56,8 @@ ROOT = Section(
             "MCP servers by name.",
             map_of(section("mcpServer")),
             misspellings=("mcp_servers", "mcp", "mcpservers", "servers"),
-            leads=True,
         ),
-        Key("tools", "Programs and wasm modules that the model may call.", list_of(section("tool")), leads=True),
+        Key("tools", "Programs and wasm modules that the model may call.", list_of(section("tool"))),
         Key(
             "output_limit",
             "Characters of a tool's output that the model is given.",
@@ -230,7 +175,6 @@ TOOL = Section(
             "Name → type, description, …; or a whole JSON Schema with `type: object`.",
             section("parameters"),
             misspellings=("args", "arguments", "params", "input_schema", "inputSchema", "inputs"),
-            leads=True,
         ),
         Key(
             "command",
@@ -239,7 +183,12 @@ TOOL = Section(
             misspellings=("cmd", "argv", "run", "exec", "shell"),
         ),
         Key("wasm", "A WASI module.", TEXT, misspellings=("module", "wasm_module")),
-        Key("stdin", "`json`, or a template; command only.", TEXT, misspellings=("input",)),
+        Key(
+            "stdin",
+            "`json`, or a template; command only.",
+            {"type": "string", "minLength": 1},
+            misspellings=("input",),
+        ),
         Key("env", "Variables added to its environment; command only.", TEXT_MAP, misspellings=("environment",)),
         Key("cwd", "Folder it runs in; command only.", TEXT, misspellings=("working_dir", "workdir", "dir")),
         Key("timeout", "Seconds, or `90s`, `2m`.", SECONDS, misspellings=("timeout_seconds", "timeout_ms")),
@@ -296,3 +245,8 @@ PARAMETER = Section(
 )
 
 SECTIONS = (MODEL, PERMISSIONS, HOOKS, HOOK, SERVER, TOOL, FLAG, PARAMETER)
+
+KEY_NAMES = frozenset(
+    name for each in (ROOT, *SECTIONS) for key in each.keys for name in (key.name, *key.aliases, *key.misspellings)
+)
+"""Everything that may stand before a colon and be meant as a key of mm."""

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from mm.config import meant
+from mm.config.flow import quoted
 from mm.config.hooks_section import read_hooks
 from mm.config.identity import identity
 from mm.config.instructions import read_instructions
 from mm.config.keys import ROOT
 from mm.config.model_section import read_model
-from mm.config.nodes import MappingNode, Node, kind_of
+from mm.config.nodes import MappingNode, Node, Scalar, SequenceNode, kind_of
 from mm.config.permissions_section import check_tool_name, read_permissions
-from mm.config.problems import ConfigProblems, unreadable
+from mm.config.problems import ConfigProblems, Problem, unreadable
 from mm.config.protected import check_write_grants
 from mm.config.reader import Fields, Reader
 from mm.config.schema import BUILTIN_NAMES, DEFAULT_BUILTINS, PLANNED_NAMES, Config
@@ -29,15 +31,40 @@ def load(path: Path, *, environ: Mapping[str, str]) -> Config:
 
     Raises ConfigProblems with every problem of the file, UsageError if there is no file to read.
     """
-    return _load(path, environ)
+    return _sound(examine(path, environ=environ))
 
 
 def preview(path: Path) -> Config:
     """The same with `~` and `${VAR}` as written: what may be shown of a file that is not trusted yet."""
-    return _load(path, None)
+    return _sound(examine(path, environ=None))
 
 
-def _load(path: Path, environ: Mapping[str, str] | None) -> Config:
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What could be read of a file, and what is wrong in it. With problems, `config` is only good for looking on.
+
+    It is None where nothing of the file can be read.
+    """
+
+    config: Config | None
+    problems: tuple[Problem, ...]
+
+
+def examine(path: Path, *, environ: Mapping[str, str] | None) -> Examined:
+    """The same with what is wrong beside it, so that more can be found. Raises UsageError if there is no file."""
+    try:
+        return _read(path, environ)
+    except ConfigProblems as unreadable:
+        return Examined(None, unreadable.problems)
+
+
+def _sound(examined: Examined) -> Config:
+    if examined.problems or examined.config is None:
+        raise ConfigProblems(examined.problems)
+    return examined.config
+
+
+def _read(path: Path, environ: Mapping[str, str] | None) -> Examined:
     data = read_bytes(path)
     tree, problems = read_tree(path, decode(path, data))
     if not isinstance(tree, MappingNode):
@@ -47,9 +74,8 @@ def _load(path: Path, environ: Mapping[str, str] | None) -> Config:
     reader = Reader(path, environ)
     reader.problems += problems
     config = _config(reader, reader.fields(tree, ROOT))
-    if reader.problems:
-        raise ConfigProblems(reader.problems)
-    return replace(config, digest=hashlib.sha256(data).hexdigest(), warnings=tuple(reader.warnings))
+    config = replace(config, digest=hashlib.sha256(data).hexdigest(), warnings=tuple(reader.warnings))
+    return Examined(config, tuple(reader.problems))
 
 
 def _config(reader: Reader, fields: Fields) -> Config:
@@ -87,7 +113,8 @@ def _config(reader: Reader, fields: Fields) -> Config:
 def _name(reader: Reader, node: Node | None, default: str) -> str:
     name = reader.text(node, "name", default).strip()
     if node is not None and (not name or len(name) > 100 or not name.isprintable()):
-        reader.problem(node, "`name` must be one short line", "Write `name: ops`.")
+        line = "".join(one for one in name.partition("\n")[0] if one.isprintable()).strip()[:100]
+        reader.problem(node, "`name` must be one short line", f"Write `name: {quoted(line) if line else 'ops'}`.")
         return default
     return name
 
@@ -95,6 +122,10 @@ def _name(reader: Reader, node: Node | None, default: str) -> str:
 def _builtins(reader: Reader, node: Node | None, has_skills: bool) -> tuple[str, ...]:
     """The built-in tools that are on. `read_skill` is there whenever there are skills to read."""
     chosen = dict.fromkeys(DEFAULT_BUILTINS if node is None else ())
+    wrong = _builtins_in_words(node)
+    if wrong and node is not None:
+        reader.problem(node, *wrong)
+        return ()
     for item in reader.texts(node, "builtins"):
         if item.text in PLANNED_NAMES:
             reader.problem(item, f"`{item.text}` is planned, and not there yet", "Remove it.")
@@ -107,9 +138,23 @@ def _builtins(reader: Reader, node: Node | None, has_skills: bool) -> tuple[str,
     return tuple(dict.fromkeys((*chosen, *(("read_skill",) if has_skills else ()))))
 
 
+def _builtins_in_words(node: Node | None) -> tuple[str, str] | None:
+    """`builtins: none`, `[none]`, `all`, `true`, `default`: message and edit."""
+    items = node.items if isinstance(node, SequenceNode) else (node,)
+    word = items[0].text.strip().lower() if len(items) == 1 and isinstance(items[0], Scalar) else ""
+    message = f"`builtins` must be a list of names, and this is `{word}`"
+    if word in meant.NOTHING:
+        return message, "Write `builtins: []`."
+    if word in ("all", "*", "any"):
+        return message, f"Write `builtins: [{', '.join(BUILTIN_NAMES)}]`."
+    if word in ("default", "defaults", "true", "yes", "on"):
+        return message, f"Remove it; or write `builtins: [{', '.join(DEFAULT_BUILTINS)}]`."
+    return None
+
+
 def _skills(reader: Reader, node: Node | None) -> tuple[Path, ...]:
     found = []
-    for item in reader.texts(node, "skills"):
+    for item in reader.texts(node, "skills", are_paths=True):
         path = reader.path(item, "skills")
         if path is None:
             continue

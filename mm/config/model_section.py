@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from mm.config.keys import MODEL, PROVIDERS
+from mm.config.near import nearest
 from mm.config.nodes import Node, Scalar, to_json
-from mm.config.reader import Fields, Reader, did_you_mean
+from mm.config.reader import Fields, Reader
 from mm.config.schema import ModelConfig
 from mm.messages import JSON
 
@@ -31,11 +34,25 @@ def _from_text(reader: Reader, node: Node, text: str) -> ModelConfig | None:
         message, hint = _nameless("model", text, before)
     else:
         message = f"`model: {text}` does not say who serves it; providers are {_known()}"
-        bare = text.strip(" :") or "NAME"
-        near = did_you_mean(before, PROVIDERS)
-        hint = near or f"Such as `model: ollama:{bare}`, or `model: {{name: …, base_url: …}}`."
+        likely = likely_model(text)
+        hint = f"Write `model: {likely}`"
+        hint += "." if nearest(before, PROVIDERS) else ", or `model: {name: …, base_url: …}`."
     reader.problem(node, message, hint)
     return None
+
+
+def likely_model(text: str) -> str:
+    """A model as it has to be written: with the provider that is near what stands before it, or that has such names."""
+    bare = text.strip(" :") or "NAME"
+    before, separator, name = re.sub(r"\s*[:/]\s*", ":", bare, count=1).partition(":")
+    near = nearest(before, PROVIDERS)
+    if separator and near and name:
+        return f"{near}:{name}"
+    if "/" in bare:
+        return f"openrouter:{bare}"
+    if re.match(r"(gpt|chatgpt|o[1-9])\b", bare):
+        return f"openai:{bare}"
+    return f"local:{bare}" if re.match(r"qwen2\.5-coder-[0-9.]+b$", bare) else f"ollama:{bare}"
 
 
 def _split(text: str) -> tuple[str, str]:
@@ -57,7 +74,8 @@ def _from_mapping(reader: Reader, node: Node, fields: Fields) -> ModelConfig | N
     written = reader.text(fields.get("name"), "name")
     provider, name = _split(written)
     if "provider" in fields:
-        stated = reader.choice(fields["provider"], "provider", PROVIDERS, provider or CUSTOM)
+        hint = "Remove it, and write `base_url:` with the address of its server, as in `https://host/v1`."
+        stated = reader.choice(fields["provider"], "provider", PROVIDERS, provider or CUSTOM, otherwise=hint)
         provider, name = (stated, name) if provider == stated else (stated, written)
     if not name and "name" in fields and not written.strip():
         reader.problem(fields["name"], "`name` of the model is empty", "Write `name: ollama:NAME`.")
@@ -65,7 +83,7 @@ def _from_mapping(reader: Reader, node: Node, fields: Fields) -> ModelConfig | N
         reader.problem(fields["name"], *_nameless("name", written, provider))
     base_url = read_url(reader, fields.get("base_url"), "base_url")
     if written and not provider and "base_url" not in fields:
-        hint = f"Write `name: ollama:{written.strip(' :') or 'NAME'}`, or add `base_url:`."
+        hint = f"Write `name: {likely_model(written)}`, or add `base_url:`."
         reader.problem(fields["name"], f"`{written}` does not say who serves it; providers are {_known()}", hint)
     key, key_variables = reader.expanded(fields.get("api_key"), "api_key")
     if key and not key_variables:
@@ -94,8 +112,18 @@ def read_url(reader: Reader, node: Node | None, key: str) -> str | None:
         return url or None
     scheme, separator, rest = url.partition("://")
     if scheme.lower() not in ("http", "https") or not separator or not rest.strip("/") or any(c.isspace() for c in url):
-        reader.problem(node, f"`{key}` is no address", f"Write it as `{key}: https://host/path`.")
+        reader.problem(node, f"`{key}` is no address", f"Write it as `{key}: {_address(node, url, bool(variables))}`.")
     return url
+
+
+def _address(node: Node, url: str, is_secret: bool) -> str:
+    """The address that is meant by one without `https://`; what a variable held is not told."""
+    text = node.text if is_secret and isinstance(node, Scalar) else url
+    bare = re.sub(r"^\w*:?//", "", "".join(text.split())).strip("/")
+    if is_secret or not re.fullmatch(r"[\w.-]+(:[0-9]+)?(/.*)?", bare):
+        return "https://host/path"
+    is_near = re.match(r"(localhost|127\.|10\.|192\.168\.)", bare) is not None
+    return f"{'http' if is_near else 'https'}://{bare}"
 
 
 def _extra(reader: Reader, node: Node | None) -> dict[str, JSON]:

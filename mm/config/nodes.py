@@ -62,6 +62,11 @@ class MappingNode:
     place: Place
     entries: tuple[Entry, ...]
 
+    @property
+    def is_flow(self) -> bool:
+        """Whether it is written in braces, on lines of its own or not."""
+        return bool(self.entries) and self.entries[0].key.place != self.place
+
     def find(self, key: str) -> Node | None:
         """The value of `key`, if it is there."""
         return next((entry.value for entry in self.entries if entry.key.text == key), None)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from mm.config import meant
+from mm.config.flow import flow_of
 from mm.config.keys import PERMISSIONS
-from mm.config.nodes import Node, Scalar
-from mm.config.reader import Reader, did_you_mean
+from mm.config.near import did_you_mean
+from mm.config.nodes import Node, Scalar, SequenceNode, kind_of
+from mm.config.reader import Reader
 from mm.config.schema import McpServer, Permissions
 
 _MCP = "mcp__"
@@ -18,6 +21,11 @@ def read_permissions(
 ) -> Permissions:
     """`known` are the names of all tools that may be called; those of MCP servers are checked once they answer."""
     if node is None or (isinstance(node, Scalar) and node.is_null):
+        return Permissions()
+    if isinstance(node, (SequenceNode, Scalar)):
+        names_meant = [flow_of(item) for item in meant.items(node)]
+        message = f"`permissions` is {kind_of(node)}, not a mapping: it does not say what is allowed"
+        reader.problem(node, message, f"Write `permissions: {{allow: [{', '.join(names_meant)}]}}`.")
         return Permissions()
     fields = reader.fields(node, PERMISSIONS)
     names = tuple(known)
@@ -44,6 +52,8 @@ def check_tool_name(reader: Reader, item: Scalar, rule: str, known: Sequence[str
     hint = did_you_mean(item.text, known)
     if not hint and re.search(r"[*()\[\]?.]", item.text):
         hint = "Names stand in full: no patterns, no arguments."
+    if rule == "allow" and item.text in ("*", "all", "any"):
+        hint = "Remove it, and write `yolo: true` at the top of the file: all tools may run."
     listed = f"Known tools: {', '.join(known)}."
     reader.problem(item, f"`{rule}`: there is no tool `{item.text}`", f"{hint} {listed}".strip())
     return False

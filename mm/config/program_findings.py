@@ -4,56 +4,133 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-from mm.config.schema import CommandTool, WasmTool
+from mm.config.flow import flow
+from mm.config.near import nearest
+from mm.config.schema import CommandTool, Place, WasmTool
 
 InspectModule = Callable[[Path, int], str | None]
 """What keeps a module from running with so much memory, as a sentence; None if nothing does."""
 
-Words = tuple[str, str]
-"""A message and its hint."""
-
 _MACH = (b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\xce\xfa\xed\xfe")
+_SOURCES = {
+    ".c": ("C source", "zig cc -target wasm32-wasi -o {wasm} {source}"),
+    ".cpp": ("C++ source", "zig c++ -target wasm32-wasi -o {wasm} {source}"),
+    ".go": ("Go source", "GOOS=wasip1 GOARCH=wasm go build -o {wasm} {source}"),
+    ".rs": ("Rust source", "rustc --target wasm32-wasip1 -o {wasm} {source}"),
+    ".zig": ("Zig source", "zig build-exe -target wasm32-wasi -femit-bin={wasm} {source}"),
+    ".wat": ("the text form of a module", "wat2wasm -o {wasm} {source}"),
+}
+_MOST_NAMES = 5_000  # of programs that a misspelt one is compared with
 
 
-def look_at_module(tool: WasmTool, inspect: InspectModule | None) -> Iterator[Words]:
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A finding in words. Without a place, it is about the entry as a whole."""
+
+    message: str
+    hint: str = ""
+    place: Place | None = None
+
+
+def look_at_module(tool: WasmTool, inspect: InspectModule | None, folder: Path) -> Iterator[Words]:
     """What keeps a module from running. Without `inspect` it is only looked at from outside."""
+    source = _SOURCES.get(tool.module.suffix)
+    if source:
+        kind, build = source
+        shown, wasm = _shown(tool.module, folder), _shown(tool.module.with_suffix(".wasm"), folder)
+        hint = f"Build it ({build.format(wasm=wasm, source=shown)}) and write `wasm: {flow(wasm)}`."
+        yield Words(f"`{shown}` is {kind}, not a wasm module", hint)
+        return
     try:
         with tool.module.open("rb") as file:
             start = file.read(8)
     except OSError as error:
         missing = isinstance(error, FileNotFoundError)
-        hint = "Build it first, or mend the path." if missing else ""
-        yield f"the module `{tool.module}` cannot be read: {error.strerror}", hint
+        near = _near_file(tool.module, folder) if missing else ""
+        hint = f"Write `wasm: {flow(near)}`, or build it first." if near else "Build it first, or mend the path."
+        yield Words(f"the module `{tool.module}` cannot be read: {error.strerror}", hint if missing else "")
         return
-    if start[:4] != b"\0asm":
-        yield f"`{tool.module}` is not a wasm module", "Build it for `wasm32-wasip1` (Go: GOOS=wasip1 GOARCH=wasm)."
+    if start[:2] == b"#!":
+        hint = f"Write `command: [{flow(_shown(tool.module, folder))}]` in place of `wasm`."
+        yield Words(f"`{tool.module}` is not a wasm module but a script", hint)
+    elif start[:4] != b"\0asm":
+        hint = "Build it for `wasm32-wasip1` (Go: GOOS=wasip1 GOARCH=wasm)."
+        yield Words(f"`{tool.module}` is not a wasm module", hint)
     elif start[4:] != b"\x01\0\0\0":
-        yield f"`{tool.module}` is a component, not a module", "Build it for `wasm32-wasip1`, WASI preview 1."
+        yield Words(f"`{tool.module}` is a component, not a module", "Build it for `wasm32-wasip1`, WASI preview 1.")
     elif inspect is not None and (reason := inspect(tool.module, tool.memory)):
-        yield reason, "Build it as a command: a program with `main`, for `wasm32-wasip1`."
+        yield Words(reason, "Build it as a command: a program with `main`, for `wasm32-wasip1`.")
 
 
-def look_at_program(tool: CommandTool, path: str | None) -> Iterator[Words]:
-    """What keeps a program from starting. `path` is where a plain name is looked for, else PATH."""
+def look_at_program(tool: CommandTool, path: str | None, folder: Path) -> Iterator[Words]:
+    """What keeps a program from starting. `path` is where a plain name is looked for, else PATH.
+
+    `folder` is that of the agent file: edits name what lies there by `./`.
+    """
     program = tool.program
     if tool.cwd is not None and not tool.cwd.is_dir():
-        yield f"`cwd`: there is no folder `{tool.cwd}`", f"Make it: mkdir -p {tool.cwd}"
+        yield Words(f"`cwd`: there is no folder `{tool.cwd}`", f"Make it: mkdir -p {tool.cwd}")
+    if not program:
+        return
     if "/" not in program:
         if shutil.which(program, path=path) is None:
-            yield f"the program `{program}` is not on PATH", "Install it, or write its path with a slash."
+            yield Words(f"the program `{program}` is not on PATH", _not_on_path(program, path, folder))
         return
     file = Path(program)
     if not file.exists():
-        yield f"there is no program `{program}`", "Mend the path: it starts at the folder of the agent file."
+        near = _near_file(file, folder)
+        hint = f"Did you mean `{near}`?" if near else "Mend the path: it starts at the folder of the agent file."
+        yield Words(f"there is no program `{program}`", hint)
     elif not file.is_file():
-        yield f"`{program}` is not a file", "Name the program itself."
+        yield Words(f"`{program}` is not a file", "Name the program itself.")
     elif not os.access(file, os.X_OK):
-        yield f"`{program}` is not executable", f"Run: chmod +x {program}"
+        yield Words(f"`{program}` is not executable", f"Run: chmod +x {program}")
     else:
         yield from _first_line(file, path)
+
+
+def _not_on_path(program: str, path: str | None, folder: Path) -> str:
+    if (folder / program).is_file():
+        return f"Write `./{program}`: it lies beside the agent file."
+    if " " in program:
+        words = ", ".join(flow(word) for word in program.split())
+        return f"Write each argument as its own entry: {words}"
+    beside = _near_file(folder / program, folder)
+    if beside:
+        return f"Did you mean `{beside}`?"
+    near = nearest(program, _names_on_path(path), cutoff=0.75)
+    return f"Did you mean `{near}`?" if near else "Install it, or write its path with a slash."
+
+
+def _names_on_path(path: str | None) -> list[str]:
+    names: list[str] = []
+    for folder in (path if path is not None else os.environ.get("PATH", "")).split(os.pathsep):
+        names += _names_in(Path(folder)) if folder else []
+    return names[:_MOST_NAMES]
+
+
+def _near_file(file: Path, folder: Path) -> str:
+    """A file in the same folder that is called almost so, as it would be written; "" if there is none."""
+    near = nearest(file.name, _names_in(file.parent), cutoff=0.75)
+    if not near or not (file.parent / near).is_file():
+        return ""
+    return _shown(file.parent / near, folder)
+
+
+def _shown(file: Path, folder: Path) -> str:
+    return f"./{file.relative_to(folder)}" if file.is_relative_to(folder) else str(file)
+
+
+def _names_in(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as found:
+            return sorted(entry.name for entry, _ in zip(found, range(_MOST_NAMES), strict=False))
+    except OSError:
+        return []
 
 
 def _first_line(file: Path, path: str | None) -> Iterator[Words]:
@@ -65,13 +142,28 @@ def _first_line(file: Path, path: str | None) -> Iterator[Words]:
         return
     if start[:2] != b"#!":
         if start and start[:4] != b"\x7fELF" and b"\0" not in start and start[:4] not in _MACH:
-            yield f"`{file}` is a text without a first line that names its interpreter", "Start it with: #!/bin/sh"
+            message = f"`{file}` is a text without a first line that names its interpreter"
+            yield Words(message, f"Start it with: {_interpreter(file)}")
         return
     line = start[2:].partition(b"\n")[0].decode("utf-8", "replace")
     words = line.split()
     if line.endswith("\r"):
-        yield f"`{file}` has Windows line ends, so its interpreter is not found", f"Run: sed -i 's/\\r$//' {file}"
+        hint = f"Run: sed -i 's/\\r$//' {file}"
+        yield Words(f"`{file}` has Windows line ends, so its interpreter is not found", hint)
     elif not words or not Path(words[0]).exists():
-        yield f"the interpreter of `{file}` is missing: `{line.strip()}`", "Install it, or mend the first line."
+        hint = "Install it, or mend the first line."
+        yield Words(f"the interpreter of `{file}` is missing: `{line.strip()}`", hint)
     elif words[0].endswith("/env") and words[1:2] and words[1].isalnum() and not shutil.which(words[1], path=path):
-        yield f"the interpreter of `{file}` is not on PATH: `{words[1]}`", "Install it."
+        yield Words(f"the interpreter of `{file}` is not on PATH: `{words[1]}`", "Install it.")
+
+
+def _interpreter(file: Path) -> str:
+    """The first line that a script of this ending starts with."""
+    known = {".py": "python3", ".js": "node", ".rb": "ruby", ".pl": "perl", ".bash": "bash"}
+    return f"#!/usr/bin/env {known[file.suffix]}" if file.suffix in known else "#!/bin/sh"
+
+
+def at(place: Place | None, found: Iterable[Words]) -> Iterator[Words]:
+    """The same findings, at a place of their own."""
+    for words in found:
+        yield Words(words.message, words.hint, words.place or place)

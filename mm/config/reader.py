@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TypeGuard, TypeVar
 
-from mm.config import quantities
+from mm.config import meant, quantities
+from mm.config.advice import number_edit, shown_mapping, size_edit, text_edit, time_edit, within
 from mm.config.expand import expand, expand_home
+from mm.config.flow import flow_of, quoted
 from mm.config.identity import identity
-from mm.config.keys import Key, Section
+from mm.config.key_reading import read_keys, with_name
+from mm.config.near import nearest
 from mm.config.nodes import MappingNode, Node, Scalar, SequenceNode, kind_of
 from mm.config.problems import Problem
 from mm.config.schema import Place
+from mm.config.shapes import Section
 
 Fields = dict[str, Node]
 _Amount = TypeVar("_Amount", int, float)
@@ -36,6 +39,14 @@ class Reader:
         place = at if isinstance(at, Place) else at.place
         self.problems.append(Problem(place, message, hint))
 
+    def problem_instead(self, at: Scalar, message: str, hint: str = "") -> None:
+        """The same, in place of what has been said about this text: that it needs quotes, which it then does not."""
+        inside = range(at.place.column, at.place.column + max(1, len(at.text)))
+        self.problems = [
+            one for one in self.problems if one.place.line != at.place.line or one.place.column not in inside
+        ]
+        self.problem(at, message, hint)
+
     def warn(self, at: Node | Place, message: str) -> None:
         place = at if isinstance(at, Place) else at.place
         self.warnings.append(str(Problem(place, message)))
@@ -43,72 +54,89 @@ class Reader:
     def fields(self, node: Node, section: Section) -> Fields:
         """The values of a mapping by the names of the table; unknown and missing keys are reported.
 
-        A key that is plainly misspelt is reported, and read as what it is meant to be where it would be missed: what
-        follows from its absence is no mistake of its own.
+        A key that is plainly misspelt is reported, and read as what it is meant to be: what follows from its absence
+        is no mistake of its own.
         """
         if not isinstance(node, MappingNode):
             keys = ", ".join(key.name for key in section.keys[:4])
             self.problem(node, f"{section.title} is {kind_of(node)}, not a mapping", f"Write it as keys: {keys}, …")
             return {}
-        found: Fields = {}
-        meant: Fields = {}
-        for entry in node.entries:
-            key = section.find(entry.key.text)
-            if key is None:
-                near = self._unknown(entry.key, section)
-                if near and section.is_missed(near) and _may_be_meant(entry.value, near):
-                    meant.setdefault(near.name, entry.value)
-            elif key.name in found:
-                self.problem(entry.key, f"`{entry.key.text}` is `{key.name}` a second time", "Remove one of the two.")
-            else:
-                found[key.name] = entry.value
-        found = {**meant, **found}
+        reading = read_keys(node, section)
+        for problem in reading.problems:
+            self.problems.append(problem)
         for key in section.keys:
-            if key.required and key.name not in found:
+            if key.required and key.name not in reading.fields:
                 self.problem(node, f"{section.title} lacks `{key.name}`", f"Add `{key.name}:`. {key.says}")
-        return found
+        return reading.fields
 
     def text(self, node: Node | None, key: str, default: str = "") -> str:
         """The source text of a scalar: `1.10` stays "1.10"."""
         if node is None:
             return default
         if not isinstance(node, Scalar) or node.is_null:
-            self.problem(node, f"`{key}` must be text, and this is {kind_of(node)}", _text_hint(node, key))
-            return default
+            self.problem(node, f"`{key}` must be text, and this is {kind_of(node)}", text_edit(node, key))
+            return meant.text(node) or default
         if "\0" in node.text:
             self.problem(node, f"`{key}` holds a NUL character, which no program can be given", "Remove it.")
             return default
         return node.text
 
-    def texts(self, node: Node | None, key: str) -> list[Scalar]:
+    def texts(self, node: Node | None, key: str, *, are_paths: bool = False) -> list[Scalar]:
         """The items of a list of texts."""
-        return [item for item in self.items(node, key) if self._is_text(item, key)]
+        return [item for item in self.items(node, key, are_paths=are_paths) if self._is_text(item, key)]
 
-    def items(self, node: Node | None, key: str) -> tuple[Node, ...]:
-        """The items of a list of anything; an empty value is an empty list."""
+    def items(self, node: Node | None, key: str, *, are_paths: bool = False) -> tuple[Node, ...]:
+        """The items of a list of anything; an empty value is an empty list. What is meant by a text is read as well."""
         if node is None or (isinstance(node, Scalar) and node.is_null):
             return ()
-        if not isinstance(node, SequenceNode):
-            source = node.text if isinstance(node, Scalar) else "…"
-            self.problem(node, f"`{key}` must be a list, and this is {kind_of(node)}", f"Write `{key}: [{source}]`.")
+        if isinstance(node, SequenceNode):
+            return node.items
+        found = meant.items(node, whole=self._is_path if are_paths else lambda text: False)
+        hint = f"Write `{key}: [{', '.join(map(flow_of, found))}]`."
+        self.problem(node, f"`{key}` must be a list, and this is {kind_of(node)}", hint)
+        return found
+
+    def entries(self, node: Node | None, key: str, section: Section) -> tuple[Node, ...]:
+        """The items of a list of mappings. One that is written without the list is read as if it stood in one."""
+        if node is None or isinstance(node, SequenceNode) or (isinstance(node, Scalar) and node.is_null):
+            return () if node is None or isinstance(node, Scalar) else node.items
+        message = f"`{key}` must be a list, and this is {kind_of(node)}"
+        if isinstance(node, Scalar) or not node.entries:
+            self.problem(node, message, f"Write `- {section.keys[0].name}: …` beneath it, or remove it.")
             return ()
-        return node.items
+        first = node.entries[0]
+        if any(section.find(entry.key.text) for entry in node.entries):
+            shown = flow_of(node)
+            hint = f"Put `- ` before `{first.key.text}`, and two more blanks before its other keys."
+            self.problem(node, message, f"Write `{key}: [{shown}]`." if node.place != first.key.place else hint)
+            return (node,)
+        return self._named_entries(node, key, message)
+
+    def _named_entries(self, node: MappingNode, key: str, message: str) -> tuple[Node, ...]:
+        """The entries of a mapping whose keys are the names that belong into the entries."""
+        first, *others = [entry.key.text for entry in node.entries]
+        more = f"; likewise {', '.join(f'`{one}`' for one in others)}." if others else "."
+        hint = f"Write `- name: {first}` in place of `{first}:`, with its keys beneath `name`{more}"
+        self.problem(node, message, hint)
+        return tuple(with_name(entry) for entry in node.entries)
 
     def boolean(self, node: Node | None, key: str, default: bool = False) -> bool:
         if node is None:
             return default
         value = node.value if isinstance(node, Scalar) else None
-        if not isinstance(value, bool):
-            self.problem(node, f"`{key}` must be `true` or `false`", f"Write `{key}: true` or `{key}: false`.")
-            return default
-        return value
+        if isinstance(value, bool):
+            return value
+        given = meant.boolean(node)
+        choice = "Write `{0}: true` or `{0}: false`." if given is None else "Write `{0}: {1}`."
+        self.problem(node, f"`{key}` must be `true` or `false`", choice.format(key, "true" if given else "false"))
+        return default if given is None else given
 
     def integer(self, node: Node | None, key: str, least: int, most: int) -> int | None:
         value = self.number(node, key, least, most)
         if value is None or value == int(value):
             return None if value is None else int(value)
         if node is not None:
-            self.problem(node, f"`{key}` must be a whole number")
+            self.problem(node, f"`{key}` must be a whole number", f"Write `{key}: {round(value)}`.")
         return None
 
     def number(self, node: Node | None, key: str, least: float, most: float) -> float | None:
@@ -116,27 +144,42 @@ class Reader:
             return None
         value = node.value if isinstance(node, Scalar) else None
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            self.problem(node, f"`{key}` must be a number, and this is {kind_of(node)}")
+            given = meant.number(node)
+            hint = f"Write `{key}: {within(given, least, most)}`." if given is not None else number_edit(key, least)
+            self.problem(node, f"`{key}` must be a number, and this is {kind_of(node)}", hint)
         elif not least <= value <= most:
-            self.problem(node, f"`{key}` must be between {least:,} and {most:,}")
+            hint = f"Write `{key}: {within(value, least, most)}`."
+            self.problem(node, f"`{key}` must be between {least:,} and {most:,}", hint)
         else:
             return value
         return None
 
-    def choice(self, node: Node | None, key: str, choices: Iterable[str], default: str) -> str:
+    def choice(
+        self,
+        node: Node | None,
+        key: str,
+        choices: Iterable[str],
+        default: str,
+        *,
+        choices_meant: Mapping[str, str] | None = None,
+        otherwise: str = "",
+    ) -> str:
+        """One of the texts. `choices_meant` are other words for them; `otherwise` is the edit if none is near."""
         allowed = tuple(choices)
         text = self.text(node, key, default)
         if text in allowed or node is None:
             return text
         message = f"`{key}` must be one of {', '.join(allowed)}, and this is `{text}`"
-        self.problem(node, message, did_you_mean(text, allowed))
-        return default
+        near = choices_meant.get(text.strip().lower(), "") if choices_meant else ""
+        near = near or nearest(text, allowed)
+        self.problem(node, message, f"Write `{key}: {near}`." if near else otherwise)
+        return near or default
 
     def seconds(self, node: Node | None, key: str, default: float) -> float:
-        return self._amount(node, key, default, quantities.seconds)
+        return self._amount(node, key, default, quantities.seconds, time_edit)
 
     def size(self, node: Node | None, key: str, default: int) -> int:
-        return self._amount(node, key, default, quantities.size)
+        return self._amount(node, key, default, quantities.size, size_edit)
 
     def expanded(self, node: Node | None, key: str) -> tuple[str, tuple[str, ...]]:
         """A text with its variables filled in, and their names."""
@@ -153,8 +196,10 @@ class Reader:
         if node is None or (isinstance(node, Scalar) and node.is_null):
             return {}
         if not isinstance(node, MappingNode):
-            self.problem(node, f"`{key}` must be a mapping, and this is {kind_of(node)}", "Write it as `name: value`.")
-            return {}
+            found = meant.mapping(node)
+            hint = f"Write `{key}: {shown_mapping(found)}`." if found else f"Write `{key}: {{NAME: value}}`."
+            self.problem(node, f"`{key}` must be a mapping, and this is {kind_of(node)}", hint)
+            node = found or MappingNode(node.place, ())
         return {entry.key.text: entry.value for entry in node.entries}
 
     def expanded_map(self, node: Node | None, key: str) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -194,59 +239,37 @@ class Reader:
         """Whether a text stands with its variables unfilled, so that nothing outside can be looked up by it."""
         return self.environ is None and isinstance(node, Scalar) and ("${" in node.text or node.text.startswith("~"))
 
-    def _amount(self, node: Node | None, key: str, default: _Amount, parse: Callable[[object], _Amount]) -> _Amount:
+    def _amount(
+        self,
+        node: Node | None,
+        key: str,
+        default: _Amount,
+        parse: Callable[[object], _Amount],
+        edit: Callable[[str, Node], str],
+    ) -> _Amount:
         if node is None:
             return default
         try:
             return parse(node.value if isinstance(node, Scalar) else None)
         except ValueError as error:
             written = node.text if isinstance(node, Scalar) else kind_of(node)
-            self.problem(node, f"`{key}: {written}` {error}")
+            self.problem(node, f"`{key}: {written}` {error}", edit(key, node))
             return default
+
+    def _is_path(self, text: str) -> bool:
+        """Whether a text with blanks in it is the path of something that is there."""
+        return self.environ is not None and self.absolute(text).exists()
 
     def _is_text(self, item: Node, key: str) -> TypeGuard[Scalar]:
         if not isinstance(item, Scalar):
-            self.problem(item, f"an entry of `{key}` must be text, and this is {kind_of(item)}")
+            text = meant.text(item)
+            hint = f"Write {quoted(text)} in its place." if text else "Write a text in its place, or remove it."
+            self.problem(item, f"an entry of `{key}` must be text, and this is {kind_of(item)}", hint)
         elif item.is_null:
             self.problem(item, f"an entry of `{key}` is empty", 'Write `""` for an empty text, or remove it.')
         elif "\0" in item.text:
-            self.problem(item, f"an entry of `{key}` holds a NUL character, which no program can be given")
+            hint = "Remove the `\\0`."
+            self.problem(item, f"an entry of `{key}` holds a NUL character, which no program can be given", hint)
         else:
             return True
         return False
-
-    def _unknown(self, written: Scalar, section: Section) -> Key | None:
-        """Report a key that is not in the table. Gives the one that is meant, if there is one near it."""
-        known = [name for key in section.keys for name in (key.name, *key.aliases)]
-        hint = (section.advice or {}).get(written.text, "")
-        near = "" if hint else nearest(written.text, known)
-        for key in section.keys:
-            if written.text in key.misspellings:
-                near = key.name
-        hint = f"Did you mean `{near}`?" if near else hint or f"Known keys: {', '.join(known)}."
-        self.problem(written, f"{section.title} has no key `{written.text}`", hint)
-        return section.find(near)
-
-
-def _may_be_meant(value: Node, key: Key) -> bool:
-    """Whether the value of a misspelt key is a mapping if, and only if, that of `key` would be."""
-    return isinstance(value, MappingNode) == (key.shape.get("type") == "object" or "$ref" in key.shape)
-
-
-def did_you_mean(text: str, known: Iterable[str]) -> str:
-    """`Did you mean `x`?`, or nothing if no known name is near."""
-    near = nearest(text, known)
-    return f"Did you mean `{near}`?" if near else ""
-
-
-def nearest(text: str, known: Iterable[str]) -> str:
-    """The known name that is written most like `text`, or "" if none is near."""
-    folded = {name.lower().replace("-", "_"): name for name in known}
-    near = difflib.get_close_matches(text.lower().replace("-", "_"), folded, n=1, cutoff=0.6)
-    return folded[near[0]] if near else ""
-
-
-def _text_hint(node: Node, key: str) -> str:
-    if isinstance(node, Scalar):
-        return f'Write a text, or `{key}: ""` for an empty one.'
-    return f'Write it as one text: `{key}: "…"`.'

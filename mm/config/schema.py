@@ -65,6 +65,7 @@ class Template:
     """One text of `command` or `stdin`: literals and slots in order (`{{{{` is already a literal `{{`)."""
 
     pieces: tuple[Literal | Slot, ...]
+    place: Place | None = field(default=None, compare=False, repr=False)
 
     @property
     def slots(self) -> tuple[str, ...]:
@@ -122,7 +123,7 @@ class WasmTool:
 
 @dataclass(frozen=True, slots=True)
 class ToolEntry:
-    """One entry of `tools:`."""
+    """One entry of `tools:`. `places` say where its keys stand, and its parameters as `parameters.NAME`."""
 
     name: str
     description: str
@@ -133,6 +134,7 @@ class ToolEntry:
     final: bool = False
     repeat: bool = False
     readonly: bool = False
+    places: Mapping[str, Place] = field(default_factory=dict, compare=False, repr=False)
 
 
 class HookEvent(StrEnum):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from mm.config import meant
+from mm.config.flow import flow
 from mm.config.keys import SERVER
 from mm.config.model_section import read_url
-from mm.config.nodes import MappingNode, Node, Scalar, SequenceNode
+from mm.config.nodes import Entry, MappingNode, Node, Scalar, SequenceNode
 from mm.config.reader import Fields, Reader
 from mm.config.schema import McpServer
 from mm.config.templates import placeholders
@@ -17,9 +19,28 @@ _SSE = "SSE was replaced in the protocol by streamable HTTP, and mm speaks only 
 
 def read_servers(reader: Reader, node: Node | None) -> tuple[McpServer, ...]:
     """All servers, disabled ones too."""
+    written = _by_name(reader, node)
     return tuple(
-        server for name, value in reader.mapping(node, "mcpServers").items() for server in _server(reader, name, value)
+        server
+        for name, value in reader.mapping(written, "mcpServers").items()
+        for server in _server(reader, name, value)
     )
+
+
+def _by_name(reader: Reader, node: Node | None) -> Node | None:
+    """A list of servers that say their own names, or one server without a name, as servers by name."""
+    if isinstance(node, MappingNode) and any(isinstance(node.find(key), Scalar) for key in ("command", "url")):
+        first = node.entries[0].key
+        hint = "Write a name above them, such as `files:`, and indent its keys under that."
+        reader.problem(first, "`mcpServers` holds servers by name, and this is one without a name", hint)
+        return MappingNode(node.place, (Entry(Scalar(node.place, "files"), node),))
+    found = meant.named(node, "name") if isinstance(node, SequenceNode) else None
+    if node is None or found is None:
+        return node
+    name = found.entries[0].key.text
+    hint = f"Write each under its name: `{flow(name)}:` in place of `- name: {flow(name)}`, its other keys beneath it."
+    reader.problem(node, "`mcpServers` must be a mapping, and this is a list", hint)
+    return found
 
 
 def _server(reader: Reader, name: str, node: Node) -> Iterator[McpServer]:
@@ -67,7 +88,7 @@ def _check_kind(reader: Reader, name: str, node: Node, fields: Fields) -> None:
     if kind == "sse":
         reader.problem(fields["type"], "`type: sse` is not supported", _SSE)
     elif kind not in ("stdio", *_HTTP):
-        reader.problem(fields["type"], f"`type: {kind}` is not known", "Write `stdio` or `http`.")
+        reader.problem(fields["type"], f"`type: {kind}` is not known", f"Write `type: {'http' if http else 'stdio'}`.")
     elif (kind == "stdio") != stdio and stdio != http:
         right = "stdio" if stdio else "http"
         reader.problem(fields["type"], f"`type: {kind}` does not fit", f"Write `type: {right}`, or remove it.")
@@ -81,7 +102,7 @@ def _command(reader: Reader, fields: Fields) -> tuple[str, ...]:
         return ()
     if isinstance(node, SequenceNode):
         words = [item.text for item in node.items if isinstance(item, Scalar)]
-        hint = f"Write `command: {words[0] if words else 'program'}` and `args: [{', '.join(words[1:])}]`."
+        hint = f"Write `command: {words[0] if words else 'program'}` and `args: [{', '.join(map(flow, words[1:]))}]`."
         reader.problem(node, "`command` of an MCP server is one program; its arguments stand in `args`", hint)
         return ()
     reader.text(node, "command")

@@ -6,19 +6,14 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from mm.config import meant
+from mm.config.flow import flow, flow_of, quoted
 from mm.config.keys import PARAMETER, PARAMETER_TYPES
-from mm.config.nodes import MappingNode, Node, Scalar, kind_of, to_json
-from mm.config.reader import Fields, Reader, did_you_mean
+from mm.config.nodes import MappingNode, Node, Scalar, SequenceNode, kind_of, to_json
+from mm.config.reader import Fields, Reader
+from mm.config.type_words import meant_type
 from mm.messages import JSON
 
-_OTHER_TYPES = {
-    **dict.fromkeys(("str", "text"), "string"),
-    **dict.fromkeys(("int", "long"), "integer"),
-    **dict.fromkeys(("float", "double", "decimal"), "number"),
-    **dict.fromkeys(("bool", "flag"), "boolean"),
-    **dict.fromkeys(("list", "tuple", "set"), "array"),
-    **dict.fromkeys(("dict", "map", "mapping"), "object"),
-}
 _FITS = {
     "string": ("minLength", "maxLength", "pattern", "format"),
     "integer": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
@@ -51,7 +46,7 @@ class ShortForm:
     def read(self, node: Node, name: str, *, at_top: bool = False) -> Parameter:
         """`name` is what messages call it, such as `items of tags`."""
         fields = self.reader.fields(node, PARAMETER)
-        kind = self._kind(fields)
+        kind = self._kind(fields, in_flow=isinstance(node, MappingNode) and node.is_flow)
         self._check_fit(fields, kind, name)
         document: dict[str, JSON] = {"type": kind}
         document.update(self._texts(fields))
@@ -60,29 +55,36 @@ class ShortForm:
         self._check_values(fields, kind, name, document)
         return Parameter(document, kind, self._required(fields, name), self._allow_dash(fields, name, at_top))
 
-    def _kind(self, fields: Fields) -> str:
+    def _kind(self, fields: Fields, *, in_flow: bool) -> str:
         guess = "array" if "items" in fields else "object" if "properties" in fields else "string"
         node = fields.get("type")
         if node is None:
             return guess
         if not isinstance(node, Scalar):
-            hint = "For several types, write a whole JSON Schema, with `type: object` at the top of `parameters`."
-            self.reader.problem(node, f"`type` must be one type, and this is {kind_of(node)}", hint)
+            self.reader.problem(
+                node, f"`type` must be one type, and this is {kind_of(node)}", _one_type(node, in_flow=in_flow)
+            )
             return guess
         if node.text not in PARAMETER_TYPES:
-            other = _OTHER_TYPES.get(node.text.lower())
-            hint = f"Did you mean `{other}`?" if other else did_you_mean(node.text, PARAMETER_TYPES)
+            found = meant_type(node.text)
             message = f"`type: {node.text}` is no type; there are {', '.join(PARAMETER_TYPES)}"
-            self.reader.problem(node, message, hint)
-            return other or guess
+            self.reader.problem_instead(node, message, _keys_edit(found or {"type": guess}, in_flow=in_flow))
+            return str(found.get("type", guess))
         return node.text
 
     def _check_fit(self, fields: Fields, kind: str, name: str) -> None:
+        lost: dict[str, list[str]] = {}
         for key in fields:
             owners = [one for one, keys in _FITS.items() if key in keys]
             if owners and kind not in owners:
-                hint = f"Write `type: {owners[0]}`, or remove `{key}`."
-                self.reader.problem(fields[key], f"`{key}` says nothing about `{name}`, whose type is `{kind}`", hint)
+                lost.setdefault(owners[0], []).append(key)
+        for owner, keys in lost.items():
+            written = " and ".join(f"`{key}`" for key in keys)
+            hint = f"Write `type: {owner}`, or remove {written}."
+            say = "says" if len(keys) == 1 else "say"
+            self.reader.problem(
+                fields[keys[0]], f"{written} {say} nothing about `{name}`, whose type is `{kind}`", hint
+            )
 
     def _texts(self, fields: Fields) -> dict[str, JSON]:
         found: dict[str, JSON] = {}
@@ -173,7 +175,7 @@ class ShortForm:
         if "enum" in fields:
             allowed = [self._value(item, kind, "enum") for item in self.reader.items(fields["enum"], "enum")]
             values = [value for value, fits in allowed if fits]
-            if not allowed:
+            if not allowed and isinstance(fields["enum"], SequenceNode):
                 self.reader.problem(fields["enum"], f"`enum` of `{name}` is empty: no value fits", "Remove it.")
             if len({repr(value) for value in values}) < len(values):
                 self.reader.problem(fields["enum"], f"`enum` of `{name}` has a value twice", "Remove one.")
@@ -193,10 +195,44 @@ class ShortForm:
             return node.text, True
         value = to_json(node)
         if not _FIT_TYPE[kind](value):
-            hint = "Leave `default` out, and write `required: false`." if value is None else ""
+            hint = value_edit(node, kind, key)
             self.reader.problem(node, f"this value of `{key}` is {kind_of(node)}, and the type is `{kind}`", hint)
             return value, False
         return value, True
+
+
+def _keys_edit(keys: dict[str, JSON], *, in_flow: bool) -> str:
+    """One or more keys as they have to be written: inside braces behind commas, else each on a line of its own."""
+    written = [f"{key}: {flow(value)}" for key, value in keys.items()]
+    return f"Write `{', '.join(written)}`." if in_flow else f"Write `{'` and, on the next line, `'.join(written)}`."
+
+
+def _one_type(node: Node, *, in_flow: bool) -> str:
+    """The edit for `type: [string, "null"]`, and for several types."""
+    kinds = [item.text for item in node.items if isinstance(item, Scalar)] if isinstance(node, SequenceNode) else []
+    kinds = [str(meant_type(kind).get("type", kind)) for kind in kinds if kind not in ("null", "~")]
+    if len(kinds) == 1:
+        return _keys_edit({"type": kinds[0], "required": False}, in_flow=in_flow)
+    return "For several types, write a whole JSON Schema, with `type: object` at the top of `parameters`."
+
+
+def value_edit(node: Node, kind: str, key: str) -> str:
+    """How to write a value of `default` or `enum` in the type of its parameter."""
+    before = "" if key == "enum" else f"{key}: "
+    text = node.text.strip().lower() if isinstance(node, Scalar) else ""
+    if key == "default" and (text in meant.NOTHING or not text) and kind != "boolean" and isinstance(node, Scalar):
+        return "Leave `default` out, and write `required: false`."
+    number, truth = meant.number(node), meant.boolean(node)
+    if kind in ("integer", "number") and number is not None and (kind == "number" or number == int(number)):
+        return f"Write `{before}{flow(number)}`."
+    if kind == "boolean" and truth is not None:
+        return f"Write `{before}{flow(truth)}`."
+    if kind == "array" and not isinstance(node, SequenceNode):
+        return f"Write `{before}[{', '.join(map(flow_of, meant.items(node)))}]`."
+    if kind == "string" and meant.text(node):
+        return f"Write `{before}{quoted(meant.text(node))}`."
+    fitting = next((one for one, fits in _FIT_TYPE.items() if fits(to_json(node))), "string")
+    return f"Write `type: {fitting}`, or change the value."
 
 
 def _is_number(value: JSON) -> bool:

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import yaml
 
+from mm.config.flow import quoted
+from mm.config.masks import missing_comma
 from mm.config.problems import ConfigProblems, unreadable
 
-_PLACEHOLDER = re.compile(r"\{\{.*?(?:\}\}|$)")
-_QUOTED = re.compile(r""""(?:\\.|[^"\\])*"|'(?:''|[^'])*'""")
-_COMMENT = re.compile(r"(?:^|\s)#.*$")
+_KEY = re.compile(r"(\s*(?:- +)*)([\w.$-]+|\"[^\"]*\"|'[^']*')\s*:(?:\s|$)")
+_BEHIND_QUOTE = re.compile(r"\s*(?:- +)?(?:[\w.-]+:\s+)?((?:\"[^\"]*\"|'[^']*')\s*[^\s#:,].*)$")
+_CLOSERS = {"[": ("list", "]"), "{": ("mapping", "}")}
 
 
 def explain(path: Path, text: str, error: yaml.YAMLError) -> ConfigProblems:
@@ -20,44 +22,48 @@ def explain(path: Path, text: str, error: yaml.YAMLError) -> ConfigProblems:
     if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
         return unreadable(path, f"this is not YAML: {error}")
     line, column = error.problem_mark.line, error.problem_mark.column
-    start = error.context_mark.line if error.context_mark else line
     lines = text.splitlines() or [""]
-    placeholder = _unquoted_placeholder(lines, start, line)
-    if placeholder:
-        row, place, found = placeholder
-        hint = f'Put the whole entry in quotes, such as "{found}".'
-        return unreadable(path, f"quote it: YAML reads `{found}` as a mapping", hint, line=row + 1, column=place + 1)
-    before, behind = (lines[line][:column], lines[line][column:]) if line < len(lines) else ("", "")
-    if before.endswith("$") and behind.startswith("{"):
-        written = f"${behind.partition('}')[0]}}}"
-        hint = f'Inside [] and {{}} it needs quotes: "{written}"'
-        return unreadable(
-            path, f"quote it: YAML reads the brace of `{written}` itself", hint, line=line + 1, column=column
-        )
-    message, hint, at_context = _words(error, behind[:1])
+    behind = lines[line][column:] if line < len(lines) else ""
+    flow = _flow(lines, text, error)
+    if flow is not None:
+        message, hint, line, column = flow
+        return unreadable(path, message, hint, line=line + 1, column=column + 1)
+    message, hint, at_context = _words(error, behind[:1], lines)
     if at_context and error.context_mark:
         line, column = error.context_mark.line, error.context_mark.column
     return unreadable(path, message, hint, line=line + 1, column=column + 1)
 
 
-def _unquoted_placeholder(lines: Sequence[str], first: int, last: int) -> tuple[int, int, str] | None:
-    """Row, column (from 0) and text of a `{{x}}` outside quotes; the parser's own line is looked at first."""
-    for row in (last, *range(max(first, last - 20), last)):
-        if row >= len(lines):
-            continue
-        bare = _QUOTED.sub(lambda quoted: " " * len(quoted.group()), lines[row])
-        found = _PLACEHOLDER.search(_COMMENT.sub("", bare))
-        if found:
-            return row, found.start(), found.group().rstrip(" ,]")
-    return None
+def _flow(lines: Sequence[str], text: str, error: yaml.MarkedYAMLError) -> tuple[str, str, int, int] | None:
+    """A list or mapping in brackets that is not closed, or lacks a comma: message, hint, and where to look."""
+    mark, context, problem = error.problem_mark, error.context_mark, str(error.problem)
+    if mark is None or context is None or not ("expected ',' or ']'" in problem or "expected ',' or '}'" in problem):
+        return None
+    key = missing_comma(text, mark.index)
+    if key:
+        column = lines[mark.line][: mark.column].rindex(key)
+        return f"a comma is missing before `{key}`", f"Write `, {key}:`.", mark.line, column
+    start = lines[context.line][context.column :]
+    kind, closer = _CLOSERS.get(start[:1], ("list", "]"))
+    if mark.line == context.line and lines[mark.line][mark.column :].strip():
+        rest = lines[mark.line][mark.column :].strip()
+        message = f"a comma is missing before `{rest}`, or the {kind} is not closed"
+        return message, f"Write `, {rest}`.", mark.line, mark.column
+    whole = re.sub(r"\s+#.*$", "", start).rstrip().rstrip(",")
+    hint = f"Write `{whole}{closer}`." if len(whole) > 1 else f"Close it with `{closer}`."
+    return f"the {kind} that starts here is not closed, or lacks a comma", hint, context.line, context.column
 
 
-def _words(error: yaml.MarkedYAMLError, character: str) -> tuple[str, str, bool]:
+def _words(error: yaml.MarkedYAMLError, character: str, lines: Sequence[str]) -> tuple[str, str, bool]:
     """Message, hint, and whether the place is where the broken part starts."""
     problem, context = str(error.problem), str(error.context or "")
+    row = error.problem_mark.line if error.problem_mark else 0
     if character == "\t" or "tab character" in problem:
-        return "a tab is used for indentation", "Indent with spaces.", False
+        return "a tab is used for indentation", _indent(lines, row, deeper=True) or "Indent with spaces.", False
     if "mapping values are not allowed" in problem:
+        hint = _indent(lines, row)
+        if hint:
+            return "this line is indented deeper than the one above it, which is no key of its own", hint, False
         return "a `: ` stands inside unquoted text", 'Put the text in quotes: key: "this: that"', False
     if "cannot start any token" in problem:
         return f"unquoted text cannot start with `{character}`", "Put the text in quotes.", False
@@ -65,18 +71,36 @@ def _words(error: yaml.MarkedYAMLError, character: str) -> tuple[str, str, bool]
         return "unquoted text cannot start with `*` or `&`", 'Put it in quotes: "*"', False
     if "quoted scalar" in context and "end of stream" in problem:
         return "the quote that opens here is never closed", "Close the quote.", True
-    if "expected ',' or ']'" in problem:
-        return "the list that starts here is not closed, or lacks a comma", "Close it with `]`.", True
-    if "expected ',' or '}'" in problem:
-        return "the mapping that starts here is not closed, or lacks a comma", "Close it with `}`.", True
     if "expected key" in problem or "could not find expected ':'" in problem:
-        return (
-            "a `key: value` is expected here",
-            "Check the indentation, and that a `:` and a blank follow the key.",
-            False,
-        )
+        return _expected_key(lines, row)
     if "'-' indicator" in problem:
-        return "a list entry is expected here", "Start it with `- `, at the indentation of its siblings.", False
+        hint = _indent(lines, row) or "Start it with `- `, at the indentation of its siblings."
+        return "a list entry is expected here", hint, False
     if "nesting depth" in problem:
         return "the values are nested too deeply", "", False
     return f"this is not YAML: {problem}" + (f" ({context})" if context else ""), "", False
+
+
+def _expected_key(lines: Sequence[str], row: int) -> tuple[str, str, bool]:
+    behind = _BEHIND_QUOTE.match(lines[row]) if row < len(lines) else None
+    if behind:
+        return "text stands behind the closing quote", f"Write it in quotes: {quoted(behind.group(1).rstrip())}", False
+    hint = _indent(lines, row) or "Check the indentation, and that a `:` and a blank follow the key."
+    return "a `key: value` is expected here", hint, False
+
+
+def _indent(lines: Sequence[str], row: int, *, deeper: bool = False) -> str:
+    """How far to indent a line, by the key above it; "" if one of the two is no key, or both stand alike."""
+    here = _KEY.match(lines[row]) if row < len(lines) else None
+    above = next((line for line in reversed(lines[:row]) if line.strip() and not line.lstrip().startswith("#")), "")
+    there = _KEY.match(above)
+    if here is None or there is None or "\t" in there.group(1):
+        return ""
+    column, opens = len(there.group(1)), deeper and above.rstrip().endswith(":")
+    if not opens and column == len(here.group(1)) and "\t" not in here.group(1):
+        return ""
+    if opens:
+        return f"Indent with spaces: {column + 2} before `{here.group(2)}`, two more than before `{there.group(2)}`."
+    dash = "- " in here.group(1) and "- " in there.group(1)
+    column = there.group(1).index("-") if dash else column
+    return f"Indent with spaces: {column} before `{'- ' if dash else ''}{here.group(2)}`, as for `{there.group(2)}`."

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from mm.config.reader import did_you_mean
+from mm.config.near import did_you_mean
 from mm.config.schema import Literal, Slot, Template
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")

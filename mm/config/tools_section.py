@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass
 
 from mm.config.command_entry import CommandReader
+from mm.config.key_reading import with_name
 from mm.config.keys import TOOL
-from mm.config.nodes import Node, Scalar
+from mm.config.nodes import MappingNode, Node, Scalar
 from mm.config.parameters import Parameters, read_parameters
 from mm.config.reader import Fields, Reader
 from mm.config.schema import BUILTIN_NAMES, PLANNED_NAMES, CommandTool, Place, ToolEntry, WasmTool
@@ -32,7 +33,8 @@ def read_tools(reader: Reader, node: Node | None) -> Tools:
     entries: list[ToolEntry] = []
     grants: list[WrittenGrant] = []
     names: dict[str, Place] = {}
-    for item in reader.items(node, "tools"):
+    for written in reader.entries(node, "tools", TOOL):
+        item = _unwrapped(reader, written)
         fields = reader.fields(item, TOOL)
         name = _name(reader, fields, names)
         run, parameters, granted = _run(reader, item, fields, name)
@@ -41,6 +43,24 @@ def read_tools(reader: Reader, node: Node | None) -> Tools:
         if run is not None:
             entries.append(_entry(reader, item, fields, name, run, parameters))
     return Tools(tuple(entries), tuple(names), tuple(grants))
+
+
+def _unwrapped(reader: Reader, item: Node) -> Node:
+    """The entry that is meant by `- spend:`, with its keys beneath that or beside it."""
+    if not isinstance(item, MappingNode) or not item.entries or item.find("name") is not None:
+        return item
+    first = item.entries[0]
+    if TOOL.find(first.key.text) is not None or not is_name(first.key.text):
+        return item
+    inner, rest = first.value, item.entries[1:]
+    is_beside = isinstance(inner, Scalar) and inner.is_null and any(TOOL.find(one.key.text) for one in rest)
+    is_beneath = isinstance(inner, MappingNode) and any(TOOL.find(one.key.text) for one in inner.entries)
+    if not is_beside and not (is_beneath and not rest):
+        return item
+    name = first.key.text
+    hint = f"Write `- name: {name}`" + (", with its other keys beneath `name`." if is_beneath else ".")
+    reader.problem(first.key, f"a tool entry has no key `{name}`", hint)
+    return MappingNode(item.place, (*with_name(first).entries, *(rest if is_beside else ())))
 
 
 def _name(reader: Reader, fields: Fields, names: dict[str, Place]) -> str:
@@ -89,7 +109,12 @@ def _run(
     if command == wasm:
         if fields:
             which = "both `command` and `wasm`" if command else "neither `command` nor `wasm`"
-            reader.problem(item, f"{called} has {which}", "Give it one: a program, or a module.")
+            hint = (
+                f"Remove `{_less_likely(fields)}`."
+                if command
+                else "Add `command: [./script.sh]`, or `wasm: tool.wasm`."
+            )
+            reader.problem(item, f"{called} has {which}", hint)
         return None, parameters, []
     for key in _WASM_ONLY if command else _COMMAND_ONLY:
         if key in fields:
@@ -100,6 +125,12 @@ def _run(
         return reading.read(fields, parameters.allow_dash), parameters, []
     tool, grants = read_wasm(reader, fields)
     return tool, parameters, grants
+
+
+def _less_likely(fields: Fields) -> str:
+    """Which of `command` and `wasm` to remove: `wasm`, unless it names a module."""
+    node = fields["wasm"]
+    return "command" if isinstance(node, Scalar) and node.text.endswith(".wasm") else "wasm"
 
 
 def _entry(
@@ -116,6 +147,7 @@ def _entry(
         schema=Schema(parameters.document),
         run=run,
         place=item.place,
+        places={**{key: node.place for key, node in fields.items()}, **parameters.dotted_places},
         no_parameters=parameters.absent,
         final=reader.boolean(fields.get("final"), "final"),
         repeat=reader.boolean(fields.get("repeat"), "repeat"),

@@ -45,7 +45,7 @@ def read_wasm(reader: Reader, fields: Fields) -> tuple[WasmTool, list[WrittenGra
 
 
 def _grants(reader: Reader, fields: Fields, key: str) -> Iterator[WrittenGrant]:
-    for node in reader.texts(fields.get(key), key):
+    for node in reader.texts(fields.get(key), key, are_paths=True):
         text, name = node.text, ""
         named = _NAMED.fullmatch(text)
         if named:

@@ -5,13 +5,17 @@ Aliases are shared, never copied, and bounded before anybody walks the tree; a n
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from mm.config.flow import quoted
+from mm.config.keys import KEY_NAMES
+from mm.config.masks import Masks
 from mm.config.nodes import Entry, MappingNode, Node, Scalar, SequenceNode
 from mm.config.problems import ConfigProblems, Problem, unreadable
 from mm.config.schema import Place
@@ -19,21 +23,32 @@ from mm.config.syntax import explain
 
 DEEPEST = 60
 MOST_UNFOLDED = 20_000  # values that aliases may add
+_PROSE = frozenset({"description", "desc", "help", "instructions", "default"})
+_PIECE = re.compile(r"\"[^\"]*\"|'[^']*'|[^\s\"']+")
+_WITHOUT_COMMAS = re.compile(r"[^\s\"']+(?:\s+(?:\"[^\"]*\"|'[^']*'))+")
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def read_tree(path: Path, text: str) -> tuple[Node, list[Problem]]:
-    """The tree of a document, and the mistakes that leave it readable: keys that stand twice, unquoted `{{x}}`.
+    """The tree of a document, and the mistakes that leave it readable: keys that stand twice, texts without quotes.
 
     Raises ConfigProblems where nothing behind the mistake can be read.
     """
-    builder = _Builder(path, text)
-    try:
-        builder.take_all(yaml.parse(text, Loader=_LOADER))
-    except (yaml.YAMLError, RecursionError) as error:
-        if isinstance(error, RecursionError):
+    masks = Masks(text)
+    builder = _Builder(path, masks)
+    while True:
+        try:
+            builder.take_all(yaml.parse(masks.text, Loader=_LOADER))
+        except yaml.MarkedYAMLError as error:
+            if not masks.cover(error):
+                raise explain(path, text, error) from None
+            builder = _Builder(path, masks)
+            continue
+        except yaml.YAMLError as error:
+            raise explain(path, text, error) from None
+        except RecursionError as error:
             raise unreadable(path, "the values are nested too deeply") from error
-        raise explain(path, text, error) from None
+        break
     if builder.root is None:
         raise unreadable(path, "the file is empty", "Write one with: mm init")
     return builder.root, builder.problems
@@ -44,18 +59,17 @@ class _Frame:
     """A mapping or list whose end has not come yet."""
 
     place: Place
-    index: int  # of its first character
     is_mapping: bool
+    is_flow: bool
     anchor: str | None
     children: list[Node] = field(default_factory=list)
     size: int = 1
-    has_broken_key: bool = False
 
 
 class _Builder:
-    def __init__(self, path: Path, text: str) -> None:
+    def __init__(self, path: Path, masks: Masks) -> None:
         self.path = path
-        self.text = text
+        self.masks = masks
         self.root: Node | None = None
         self.problems: list[Problem] = []
         self._frames: list[_Frame] = []
@@ -70,14 +84,14 @@ class _Builder:
     def _take(self, event: Any) -> None:
         place = self._place(event)
         if isinstance(event, yaml.ScalarEvent):
-            scalar = Scalar(place, event.value, event.style in (None, "") and event.tag is None)
             self._check_tag(event, place)
-            self._add(scalar, 1, event.anchor)
+            for scalar in self._scalars(event, place):
+                self._add(scalar, 1, event.anchor)
         elif isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
             self._check_tag(event, place)
             self._open(event, place)
         elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
-            self._close(event)
+            self._close()
         elif isinstance(event, yaml.AliasEvent):
             self._follow(str(event.anchor), place)
         elif isinstance(event, yaml.DocumentStartEvent):
@@ -85,30 +99,51 @@ class _Builder:
             if self._documents > 1:
                 raise self._alone(place, "a second document starts here", "Keep one document a file: remove the `---`.")
 
+    def _scalars(self, event: Any, place: Place) -> Iterator[Scalar]:
+        """The text of an event; two or more where only commas are missing, as in `[./x.sh "{{a}}"]`."""
+        value = self.masks.back(event.value)
+        in_list = bool(self._frames) and self._frames[-1].is_flow and not self._frames[-1].is_mapping
+        if event.style not in (None, "") or not in_list or not _WITHOUT_COMMAS.fullmatch(value):
+            yield self._scalar(event, place, value)
+            return
+        pieces = _PIECE.findall(value)
+        message = f"a comma is missing before `{pieces[1]}`"
+        self._problem(place, message, f"Write `{', '.join(pieces)}`.")
+        for piece in pieces:
+            is_quoted = piece[0] in "\"'"
+            yield Scalar(place, piece[1:-1] if is_quoted else piece, not is_quoted)
+
+    def _scalar(self, event: Any, place: Place, value: str) -> Scalar:
+        if event.style not in (None, ""):
+            return Scalar(place, value)
+        start, end = event.start_mark.index, event.end_mark.index
+        in_flow = bool(self._frames) and self._frames[-1].is_flow
+        wrong = self.masks.problem(start, end, value, in_flow=in_flow)
+        if wrong is None:
+            return Scalar(place, value, event.tag is None)
+        offset, message, hint = wrong
+        behind = offset if "\n" not in self.masks.source[start : start + offset] else 0
+        self._problem(Place(place.file, place.line, place.column + behind), message, hint)
+        return Scalar(place, value)
+
     def _open(self, event: Any, place: Place) -> None:
         if len(self._frames) >= DEEPEST:
             raise self._alone(place, f"the values are nested more than {DEEPEST} deep", "")
         is_mapping = isinstance(event, yaml.MappingStartEvent)
-        self._frames.append(_Frame(place, event.start_mark.index, is_mapping, event.anchor))
+        self._frames.append(_Frame(place, is_mapping, bool(event.flow_style), event.anchor))
 
-    def _close(self, event: Any) -> None:
+    def _close(self) -> None:
         frame = self._frames.pop()
-        source = self.text[frame.index : event.end_mark.index]
-        if frame.has_broken_key and source.startswith("{{"):
-            hint = f'Write it in quotes: "{source}"'
-            self._problem(frame.place, f"quote it: YAML reads `{source}` as a mapping", hint)
-            self._add(Scalar(frame.place, source), 1, frame.anchor)
-        elif frame.is_mapping:
+        if frame.is_mapping:
             self._add(MappingNode(frame.place, tuple(self._entries(frame))), frame.size, frame.anchor)
         else:
             self._add(SequenceNode(frame.place, tuple(frame.children)), frame.size, frame.anchor)
 
     def _entries(self, frame: _Frame) -> Iterable[Entry]:
         seen: dict[str, Place] = {}
-        for key, value in zip(frame.children[::2], frame.children[1::2], strict=True):
+        for key, value in self._pairs(frame):
             if not isinstance(key, Scalar):
-                if not frame.has_broken_key or not self.text[frame.index :].startswith("{{"):
-                    self._problem(key.place, "a key must be text", "Write it as `key: value`.")
+                self._problem(key.place, "a key must be text", "Write it as `key: value`.")
             elif key.text == "<<" and key.plain:
                 self._problem(key.place, "`<<` is not read: YAML 1.2 has no merge keys", "Write the keys out.")
             elif key.text in seen:
@@ -117,6 +152,33 @@ class _Builder:
             else:
                 seen[key.text] = key.place
                 yield Entry(key, value)
+
+    def _pairs(self, frame: _Frame) -> list[tuple[Node, Node]]:
+        """Keys and values; in braces, a text that a comma has cut is put together again."""
+        pairs: list[tuple[Node, Node]] = []
+        cut: list[str] = []
+        for key, value in zip(frame.children[::2], frame.children[1::2], strict=True):
+            more = _rest_of_text(pairs[-1], key, value, cut) if frame.is_flow and pairs else ""
+            if not more:
+                pairs.append((key, value))
+                if cut:
+                    self._report_cut(pairs[-2], cut)
+                cut = []
+                continue
+            first, text = pairs[-1]
+            assert isinstance(text, Scalar)
+            cut.append(more)
+            pairs[-1] = first, Scalar(text.place, f"{text.text}, {more}")
+        if cut:
+            self._report_cut(pairs[-1], cut)
+        return pairs
+
+    def _report_cut(self, pair: tuple[Node, Node], cut: Sequence[str]) -> None:
+        key, text = pair
+        assert isinstance(key, Scalar)
+        assert isinstance(text, Scalar)
+        message = f"the comma before `{cut[0]}` ends the text: inside {{}} it needs quotes"
+        self._problem(text.place, message, f"Write `{key.text}: {quoted(text.text)}`.")
 
     def _follow(self, anchor: str, place: Place) -> None:
         if any(frame.anchor == anchor for frame in self._frames):
@@ -139,8 +201,6 @@ class _Builder:
             self.root = node
             return
         frame = self._frames[-1]
-        if frame.is_mapping and len(frame.children) % 2 == 0 and not isinstance(node, Scalar):
-            frame.has_broken_key = True
         frame.children.append(node)
         frame.size += size
 
@@ -156,3 +216,17 @@ class _Builder:
 
     def _alone(self, place: Place, message: str, hint: str) -> ConfigProblems:
         return unreadable(self.path, message, hint, line=place.line, column=place.column)
+
+
+def _rest_of_text(before: tuple[Node, Node], key: Node, value: Node, cut: Sequence[str]) -> str:
+    """What a comma has cut off a text in braces, as in `{description: Month, 1 to 12}`; "" if it is a key."""
+    name, text = before
+    if not isinstance(name, Scalar) or not isinstance(text, Scalar) or not text.text or not isinstance(key, Scalar):
+        return ""
+    if (not text.plain and not cut) or not key.plain or not isinstance(value, Scalar):
+        return ""
+    is_prose = name.text in _PROSE and key.text not in KEY_NAMES
+    is_sentence = re.search(r"[^\w$.-]", key.text) is not None
+    if value.is_null and not value.text:
+        return key.text if is_prose or is_sentence else ""
+    return f"{key.text}: {value.text}" if name.text in _PROSE and is_sentence else ""

@@ -49,7 +49,7 @@ def test_check_prints_every_load_error_and_exits_2(place: Path, capsys: pytest.C
         "bad.yaml:1:1: the agent file has no key `nmae`",
         "  Did you mean `name`?",
         "bad.yaml:2:7: `yolo` must be `true` or `false`",
-        "  Write `yolo: true` or `yolo: false`.",
+        "  Write `yolo: true`.",
         "2 problems",
     ]
 
@@ -164,3 +164,30 @@ def test_the_scripts_of_the_ops_example_log_what_they_were_called_with(
     )
     assert (tmp_path / "log").read_text() == f"{script} {' '.join(arguments)}\n"
     assert arguments[0].encode() in done.stdout
+
+
+def test_check_tells_what_is_likely_to_go_wrong_beside_what_is_wrong(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (place / "agent.yaml").write_text(
+        "nmae: x\n"
+        "tools:\n"
+        "  - name: a\n"
+        '    command: [sh, -c, "echo {{b}}"]\n'
+        "    timeout: 5 minutes\n"
+        "    parameters: {b: {desc: Word}}\n"
+        "  - name: c\n"
+        "    description: Do this and that.\n"
+        "    command: [./nope.sh]\n"
+    )
+    assert run(["tools", "check"]) == 2
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(".yaml:")[2] for line in lines if ".yaml:" in line] == [
+        "1:1: the agent file has no key `nmae`",
+        "3:5: warning: `a`: there is no description; the model has only the name to go by",
+        "4:23: warning: `a`: a value is put into the code of `sh -c`, and so can be code",
+        "5:14: `timeout: 5 minutes` is no time: write seconds, or `90s`, `2m`, `1h`",
+        "6:22: a parameter has no key `desc`",
+        f"9:14: error: `c`: there is no program `{place}/nope.sh`",
+    ]
+    assert lines[-1] == "4 problems, 2 warnings"

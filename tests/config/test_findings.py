@@ -189,3 +189,164 @@ def test_a_hook_or_server_whose_program_is_missing_is_found(tmp_path: Path) -> N
     assert (hook.severity, server.severity) == (Severity.ERROR, Severity.WARNING)
     assert "a hook: there is no program" in hook.message
     assert "the MCP server `a`: the program `nosuchprogram` is not on PATH" in server.message
+
+
+@pytest.mark.parametrize(
+    ("command", "hint"),
+    [
+        ('"--month {{a}}"', 'Write it as a group: ["--month", "{{a}}"], or `"--month={{a}}"`.'),
+        ('"-m {{a}}"', 'Write it as a group: ["-m", "{{a}}"].'),
+        ('"-n 5", --, "{{a}}"', 'Write two entries: "-n", "5".'),
+        ('"log --oneline", --, "{{a}}"', 'Write two entries: "log", "--oneline".'),
+    ],
+)
+def test_an_option_and_its_value_in_one_entry_are_warned_about(tmp_path: Path, command: str, hint: str) -> None:
+    lines = (GOOD, f"command: [./x.sh, {command}]", "parameters: {a: {description: x}}")
+    (warning,) = found(tmp_path, *lines, severity=Severity.WARNING)
+    assert "arrives as one argument, with the blank in it" in warning
+    assert warning.endswith(f"| {hint}")
+    mended = hint.partition(": ")[2].partition(", or ")[0].rstrip(".")
+    written = command.partition(", --, ")
+    lines = (GOOD, f"command: [./x.sh, {mended}{written[1]}{written[2]}]", lines[2])
+    assert found(tmp_path, *lines, severity=Severity.WARNING) == []
+
+
+@pytest.mark.parametrize(
+    "command", ['"-m{{a}}"', '"Fix - {{a}}"', '"Accept: {{a}}"', '-c, "{{a}} -x"', '--f, "a b {{a}}"']
+)
+def test_a_text_with_blanks_is_not_taken_for_an_option(tmp_path: Path, command: str) -> None:
+    lines = (GOOD, f"command: [./x.sh, {command}]", "parameters: {a: {description: x}}")
+    assert found(tmp_path, *lines, severity=Severity.WARNING) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "hint"),
+    [
+        ("y.sh", "Write `./y.sh`: it lies beside the agent file."),
+        ("./z.sh", "Did you mean `./y.sh`?"),
+        ("git log", "Write each argument as its own entry: git, log"),
+        ("pyhton3", "Did you mean `python3`?"),
+        ("nosuchprogram", "Install it, or write its path with a slash."),
+    ],
+)
+def test_a_missing_program_is_answered_with_the_one_that_is_meant(tmp_path: Path, command: str, hint: str) -> None:
+    for name in ("y.sh", "python3"):
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    if command == "pyhton3":
+        (tmp_path / "bin").mkdir()
+        (tmp_path / "python3").rename(tmp_path / "bin/python3")
+    config = read(tmp_path, f"tools:\n  - name: it\n    {GOOD}\n    command: [{command}]\n")
+    (one,) = findings(config, path=str(tmp_path / "bin"))
+    assert one.hint == hint
+    assert (one.place.line, one.place.column) == (4, 14)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message", "hint"),
+    [
+        (
+            "x.c",
+            b"int main;",
+            "is C source",
+            "zig cc -target wasm32-wasi -o ./x.wasm ./x.c) and write `wasm: ./x.wasm`.",
+        ),
+        ("x.go", b"package main", "is Go source", "GOOS=wasip1 GOARCH=wasm go build -o ./x.wasm ./x.go)"),
+        ("x.py", b"#!/usr/bin/env python3\n", "but a script", "Write `command: [./x.py]` in place of `wasm`."),
+    ],
+)
+def test_what_is_no_module_yet_is_said_with_what_to_do(
+    tmp_path: Path, name: str, content: bytes, message: str, hint: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    (error,) = found(tmp_path, GOOD, f"wasm: {name}", severity=Severity.ERROR)
+    assert message in error
+    assert hint in error
+
+
+def test_a_misspelt_module_is_answered_with_the_one_that_is_there(tmp_path: Path) -> None:
+    (tmp_path / "total.wasm").write_bytes(b"\0asm\1\0\0\0")
+    (error,) = found(tmp_path, GOOD, "wasm: totl.wasm", severity=Severity.ERROR)
+    assert error.endswith("| Write `wasm: ./total.wasm`, or build it first.")
+
+
+@pytest.mark.parametrize(
+    ("command", "warns"),
+    [
+        ("ls, '*.csv'", True),
+        ("./x.sh, data/*.txt", True),
+        ("grep, 'a.*'", False),
+        ("./x.sh, --glob, '*.md'", False),
+        ("find, ., -name, '*.py'", False),
+        ("./x.sh, '2 * 3'", False),
+    ],
+)
+def test_a_pattern_of_file_names_is_warned_about_where_a_shell_would_expand_it(
+    tmp_path: Path, command: str, warns: bool
+) -> None:
+    config = read(tmp_path, f"tools:\n  - name: it\n    {GOOD}\n    command: [{command}]\n")
+    messages = [one.message for one in findings(config) if one.severity is Severity.WARNING]
+    assert any("nothing is expanded" in one for one in messages) == warns
+
+
+def test_a_variable_that_is_a_parameter_is_answered_with_its_placeholder(tmp_path: Path) -> None:
+    lines = (GOOD, 'command: [./x.sh, "--a=${a}"]', "stdin: json", "parameters: {a: {description: x}}")
+    (warning,) = found(tmp_path, *lines)
+    assert warning.endswith('| Write "--a={{a}}".')
+
+
+def test_a_line_for_a_shell_is_one_mistake(tmp_path: Path) -> None:
+    (warning,) = found(tmp_path, GOOD, "command: [./x.sh, a, '|', wc, '>', b]")
+    assert "`|`, `>` arrive as arguments: there is no shell" in warning
+
+
+def test_a_stdin_without_a_placeholder_is_warned_about(tmp_path: Path) -> None:
+    (warning,) = found(tmp_path, GOOD, "command: [./x.sh]", "stdin: hello")
+    assert "`stdin` holds no placeholder: the program reads the same text at each call" in warning
+    assert found(tmp_path, GOOD, "command: [./x.sh]", "stdin: json") == []
+
+
+def test_the_option_guard_is_told_of_once_a_file(tmp_path: Path) -> None:
+    parameters = "parameters: {a: {description: x}, b: {description: x}}"
+    tool = f'{{{GOOD}, command: [./x.sh, "{{{{a}}}}", "{{{{b}}}}"], {parameters}'
+    config = read(tmp_path, f"tools:\n  - {tool}, name: one}}\n  - {tool}, name: two}}\n")
+    (one,) = findings(config)
+    assert one.message.startswith("`one`: a value of `a` or `b` that starts with `-` is refused")
+    assert one.message.endswith("; likewise in `two`")
+
+
+@pytest.mark.parametrize(
+    ("model", "keys", "hints"),
+    [
+        ("model: local:qwen2.5-coder-0.5b\n", "", 1),
+        ("model: local:qwen2.5-coder-0.5b\n", ", final: true", 0),
+        ("model: local:qwen2.5-coder-0.5b\n", ", final: false", 0),
+        ("model: openai:gpt-5\n", "", 0),
+        ("", "", 0),
+    ],
+)
+def test_final_is_hinted_at_once_where_the_file_names_a_model_inside_mm(
+    tmp_path: Path, model: str, keys: str, hints: int
+) -> None:
+    tool = f"{{name: it, {GOOD}, command: [./x.sh]{keys}}}"
+    found = findings(read(tmp_path, f"{model}tools:\n  - {tool}\n  - {tool.replace('it', 'other', 1)}\n"))
+    assert [one.severity for one in found] == [Severity.HINT] * hints
+    assert all("Write `final: true`" in one.hint for one in found)
+
+
+def test_a_finding_stands_where_the_thing_stands(tmp_path: Path) -> None:
+    text = f"""\
+    tools:
+      - name: it
+        {GOOD}
+        command:
+          - sh
+          - -c
+          - "echo {{{{a}}}}"
+          - "{{{{b}}}}"
+        parameters:
+          a: {{description: x}}
+          b: {{}}
+    """
+    places = [(one.place.line, one.place.column) for one in findings(read(tmp_path, text))]
+    assert places == [(7, 9), (8, 9), (11, 7)]

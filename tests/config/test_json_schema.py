@@ -21,7 +21,8 @@ tools:
   - name: a
     command: [git, log, -1, ["--limit", "{{limit}}"], {flag: -v, when: v}]
     timeout: 90s
-    parameters: {limit: {type: integer, minimum: 1}, v: {type: boolean, default: false}}
+    parameters: {limit: {type: integer, minimum: 1, enum: [1, 2]}, v: {type: boolean, default: false}}
+    stdin: json
   - name: b
     wasm: b.wasm
     memory: 64MiB
@@ -68,6 +69,10 @@ def test_a_file_that_loads_is_valid(validator: jsonschema_rs.Validator, tmp_path
         "tools: [{name: a, command: [x], parameters: {b: {type: str}}}]",
         "tools: [{name: a, command: [x], parameters: {b: {typ: string}}}]",
         "tools: [{name: a, wasm: x, memory: lots}]",
+        "tools: [{name: a, command: [x], stdin: true}]",
+        "tools: [{name: a, command: [x], parameters: {b: {type: integer, default: 'x'}}}]",
+        "tools: [{name: a, command: [x], parameters: {b: {type: boolean, enum: ['a']}}}]",
+        "model: gpt-5",
     ],
 )
 def test_a_wrong_file_is_not_valid(validator: jsonschema_rs.Validator, text: str) -> None:

@@ -75,14 +75,12 @@ def test_an_unquoted_placeholder_is_answered_with_quote_it(
     """(C100)"""
     found = wrong(tmp_path, f"tools:\n  - name: it\n    {entry}\n")
     assert any(f"3:{column}: quote it: YAML reads `{written}` as a mapping" in one for one in found)
-    assert any(f'"{written}"' in one for one in found)
+    assert any("| Write it in quotes: " in one and written in one.partition("quotes: ")[2] for one in found)
 
 
 def test_an_unquoted_placeholder_in_a_block_list_is_found_where_it_stands(tmp_path: Path) -> None:
     """(C100)"""
     found = wrong(tmp_path, "tools:\n  - name: it\n    command:\n      - grep\n      - {{x}}\n      - {{y}}/z\n")
-    assert found[0].startswith("6:9: quote it")  # a syntax error comes alone
-    found = wrong(tmp_path, "tools:\n  - name: it\n    command:\n      - grep\n      - {{x}}\n      - {{y}}\n")
     assert [one[:13] for one in found if "quote it" in one] == ["5:9: quote it", "6:9: quote it"]
 
 
@@ -92,10 +90,8 @@ def test_a_placeholder_that_was_not_quoted_is_read_as_if_it_were(tmp_path: Path)
 
 
 def test_an_unquoted_variable_inside_braces_is_answered_with_quote_it(tmp_path: Path) -> None:
-    found = wrong(tmp_path, "model: {name: x, api_key: ${KEY}}\n")
-    assert found == [
-        '1:27: quote it: YAML reads the brace of `${KEY}` itself | Inside [] and {} it needs quotes: "${KEY}"'
-    ]
+    found = wrong(tmp_path, "model: {name: ollama:x, api_key: ${KEY}}\n", {"KEY": "sesame"})
+    assert found == ['1:35: quote it: YAML reads the brace of `${KEY}` itself | Write it in quotes: "${KEY}"']
 
 
 @pytest.mark.parametrize(
@@ -110,7 +106,7 @@ def test_an_unquoted_variable_inside_braces_is_answered_with_quote_it(tmp_path: 
         ('name: "a\n', "1:7: the quote that opens here is never closed"),
         ("name: a: b\n", "1:8: a `: ` stands inside unquoted text"),
         ("name: @a\n", "1:7: unquoted text cannot start with `@`"),
-        ("name: *\n", "1:8: unquoted text cannot start with `*`"),
+        ("name: *\n", "1:7: unquoted text cannot start with `*`"),
         ("name: *other\n", "1:7: `*other` refers to nothing"),
         ("name: !!python/object:os.system x\n", "1:7: the tag `tag:yaml.org,2002:python/object:os.system` is not read"),
         ("<<: {name: a}\n", "1:1: `<<` is not read"),
@@ -227,3 +223,73 @@ def test_a_hostile_key_cannot_write_to_the_terminal(tmp_path: Path) -> None:
 
 def test_an_agent_file_with_nothing_but_a_name_is_enough(tmp_path: Path) -> None:
     assert read(tmp_path, "name: ops\n").tools == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (
+            "- name: x\n    description: foo\n",
+            "2:16: this line is indented deeper than the one above it, which is no key of its own"
+            " | Indent with spaces: 2 before `description`, as for `name`.",
+        ),
+        (
+            "a:\n - b: 1\n   c: 2\n    d: 3\n",
+            "4:6: this line is indented deeper than the one above it, which is no key of its own"
+            " | Indent with spaces: 3 before `d`, as for `c`.",
+        ),
+        (
+            "a:\n   b: {c: 1}\n     d: 2\n",
+            "3:6: a `key: value` is expected here | Indent with spaces: 3 before `d`, as for `b`.",
+        ),
+        (
+            "a:\n  - b: 1\n   c: 2\n",
+            "3:4: a list entry is expected here | Indent with spaces: 4 before `c`, as for `b`.",
+        ),
+        (
+            "tools:\n  - name: a\n\tfinal: true\n",
+            "3:1: a tab is used for indentation | Indent with spaces: 4 before `final`, as for `name`.",
+        ),
+        (
+            "hooks:\n\tpreToolCall: []\n",
+            "2:1: a tab is used for indentation"
+            " | Indent with spaces: 2 before `preToolCall`, two more than before `hooks`.",
+        ),
+        (
+            "a: {type: string required: false}\n",
+            "1:18: a comma is missing before `required` | Write `, required:`.",
+        ),
+        ("a: [b\n", "1:4: the list that starts here is not closed, or lacks a comma | Write `[b]`."),
+        ("a: {b: [c]\nd: 1\n", "1:4: the mapping that starts here is not closed, or lacks a comma | Write `{b: [c]}`."),
+    ],
+)
+def test_what_cannot_be_read_comes_alone_and_with_its_edit(tmp_path: Path, text: str, found: str) -> None:
+    assert wrong(tmp_path, text) == [found]
+
+
+def test_texts_without_quotes_are_all_told_in_one_go_with_what_else_is_wrong(tmp_path: Path) -> None:
+    text = """\
+    nmae: ops
+    tools:
+      - name: it
+        description: e.g. "trip": the name
+        command: [./x, --a={{a}}, {{b}}, *.csv]
+        parameters:
+          a: {type: int, description: Month, 1 to 12}
+          b: {pattern: ^[a-z]{2,3}$}
+    """
+    places = [one.split(": ")[0] for one in wrong(tmp_path, text)]
+    assert places == ["1:1", "4:29", "5:24", "5:31", "5:38", "7:17", "7:35", "8:21"]
+
+
+def test_masked_characters_never_get_into_a_value(tmp_path: Path) -> None:
+    text = 'instructions: |\n  use {{x}} and ${Y}\nname: "a{{b}}"\n'
+    config = read(tmp_path, text)
+    assert (config.instructions, config.name) == ("use {{x}} and ${Y}", "a{{b}}")
+    strange = "\ue07b\ue07b"  # what a masked `{{` looks like
+    assert read(tmp_path, f"instructions: '{strange} {{{{y}}}}'\n").instructions == f"{strange} {{{{y}}}}"
+
+
+def test_a_list_in_a_list_and_a_flow_mapping_are_not_taken_for_text() -> None:
+    assert value("[a, [b, {c: [d]}], {e: {f: g}}]") == ["a", ["b", {"c": ["d"]}], {"e": {"f": "g"}}]
+    assert value("{a: b, c, d: {e}}") == {"a": "b", "c": None, "d": {"e": None}}
