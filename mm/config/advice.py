@@ -65,10 +65,11 @@ def _shell(key: str, value: Node, mapping: MappingNode) -> str:
 
 def _consent(key: str, value: Node, mapping: MappingNode) -> str:
     name, given = mapping.find("name"), meant.boolean(value)
-    if not isinstance(name, Scalar) or given is None:
+    rule = value.text.strip().lower() if isinstance(value, Scalar) else ""
+    if given is not None:
+        rule = "ask" if given == (key not in ("allow", "auto_approve", "autoApprove", "yolo")) else "allow"
+    if not isinstance(name, Scalar) or rule not in ("allow", "ask", "deny"):
         return ""
-    asks = key not in ("allow", "auto_approve", "autoApprove", "yolo")
-    rule = "ask" if given == asks else "allow"
     return f"Remove it, and write `permissions: {{{rule}: [{flow(name.text)}]}}` at the top of the file."
 
 
@@ -103,7 +104,9 @@ _ADVICE: Mapping[str, Mapping[str, Advice]] = {
     },
     "tool": {
         **dict.fromkeys(("args", "arguments"), _arguments),
-        **dict.fromkeys(("allow", "auto_approve", "autoApprove", "yolo", "ask", "confirm", "approval"), _consent),
+        **dict.fromkeys(
+            ("allow", "auto_approve", "autoApprove", "yolo", "ask", "confirm", "approval", "permission"), _consent
+        ),
         "shell": _shell,
         "timeout_ms": _milliseconds,
         "required": _required,
@@ -119,6 +122,7 @@ _ADVICE: Mapping[str, Mapping[str, Advice]] = {
 }
 
 _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASS|AUTH|CREDENTIAL|COOKIE|\bPAT\b", re.IGNORECASE)
+_USUAL = {"max_rounds": 50, "output_limit": 30_000, "max_tokens": 1_000, "context": 8_192}
 _TIMES = {"timeout": 60.0, "start_timeout": 20.0}
 
 
@@ -150,7 +154,7 @@ def shown_mapping(node: MappingNode) -> str:
 
 
 def number_edit(key: str, least: float) -> str:
-    return f"Write `{key}: {within(1, least, 1e9)}`, or another number, or remove it."
+    return f"Write `{key}: {_USUAL.get(key) or within(1, least, 1e9)}`, or another number, or remove it."
 
 
 def text_edit(node: Node, key: str) -> str:

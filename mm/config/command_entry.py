@@ -85,6 +85,9 @@ class CommandReader:
         if template.slots or placeholders(node.text):
             self.used.update(template.slots)
             hint = "Write the program's name first; a value may only stand in its arguments."
+            if " " in node.text and not placeholders(node.text.split()[0]):
+                words = ", ".join(flow_of(word) for word in _words(node))
+                hint = f"Write each argument as its own entry: {words}"
             self.reader.problem(node, "the program may not hold a placeholder", hint)
             return ""
         return self.reader.program(node, "command")

@@ -68,7 +68,7 @@ def _split(command: Iterable[Scalar]) -> list[str]:
 
 
 def _hook(reader: Reader, node: Node, event: HookEvent, known: tuple[str, ...], has_servers: bool) -> Iterator[Hook]:
-    fields = reader.fields(node, HOOK)
+    fields = reader.fields(_unwrapped(reader, node), HOOK)
     matcher = _matcher(reader, fields.get("matcher"), known, has_servers)
     command = _command(reader, fields.get("command"))
     timeout = reader.seconds(fields.get("timeout"), "timeout", 10.0)
@@ -82,6 +82,25 @@ def _hook(reader: Reader, node: Node, event: HookEvent, known: tuple[str, ...], 
     )
     if command:
         yield Hook(event, matcher, command, node.place, timeout, OnError(on_error))
+
+
+def _unwrapped(reader: Reader, node: Node) -> Node:
+    """The hook that is meant by `{matcher: …, hooks: [{type: command, command: …}]}`, as other programs write it."""
+    inner = node.find("hooks") if isinstance(node, MappingNode) else None
+    first = inner.items[0] if isinstance(inner, SequenceNode) and inner.items else None
+    if not isinstance(node, MappingNode) or not isinstance(first, MappingNode):
+        return node
+    kept = [entry for entry in node.entries if entry.key.text != "hooks"]
+    for entry in first.entries:
+        if isinstance(entry.value, Scalar) and entry.key.text == "command":
+            words = tuple(Scalar(entry.value.place, word) for word in entry.value.text.split())
+            kept.append(Entry(entry.key, SequenceNode(entry.value.place, words)))
+        elif entry.key.text != "type":
+            kept.append(entry)
+    found = MappingNode(node.place, tuple(kept))
+    key = next(entry.key for entry in node.entries if entry.key.text == "hooks")
+    reader.problem(key, "a hook has no key `hooks`: it stands in the list itself", f"Write `{flow_of(found)}`.")
+    return found
 
 
 def _command(reader: Reader, node: Node | None) -> tuple[str, ...]:

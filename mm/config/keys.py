@@ -82,11 +82,27 @@ MODEL = Section(
     "`model`",
     (
         Key("provider", "Who serves the model.", {"enum": list(PROVIDERS)}),
-        Key("name", "Name of the model, with or without `provider:` before it.", TEXT, required=True),
+        Key(
+            "name",
+            "Name of the model, with or without `provider:` before it.",
+            TEXT,
+            required=True,
+            misspellings=("model", "model_name", "id"),
+        ),
         Key("base_url", "Where the server listens.", TEXT, misspellings=("url", "api_base", "endpoint", "host")),
         Key("api_key", "`${VARIABLE}` that holds the key.", TEXT, misspellings=("key", "apiKey", "token")),
-        Key("temperature", "0 is the most predictable.", {"type": "number", "minimum": 0, "maximum": 2}),
-        Key("max_tokens", "Tokens of one reply.", {"type": "integer", "minimum": 1}),
+        Key(
+            "temperature",
+            "0 is the most predictable.",
+            {"type": "number", "minimum": 0, "maximum": 2},
+            misspellings=("temp",),
+        ),
+        Key(
+            "max_tokens",
+            "Tokens of one reply.",
+            {"type": "integer", "minimum": 1},
+            misspellings=("max_output_tokens", "maxTokens", "num_predict"),
+        ),
         Key(
             "context",
             "Tokens that fit into one request.",

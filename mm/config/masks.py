@@ -98,7 +98,8 @@ class Masks:
     def _take_brackets(self, at: int) -> bool:
         """A bracket right behind unquoted text, as in `^[a-z]{2,3}$`, up to the one that closes it."""
         before = self.source[:at].rpartition("\n")[2].rstrip(" ")
-        if not before or before[-1] in ",[{:\"'" or (self.source[at - 1] == " " and before[-1] in "]}"):
+        before_it = len(self.source[:at].rstrip(" ")) - 1
+        if at in self.hard or not before or (before[-1] in ",[{:\"']}" and before_it not in self.hard):
             return False
         line_end = self.source.find("\n", at)
         line = self.source[at : line_end if line_end >= 0 else len(self.source)]

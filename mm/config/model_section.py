@@ -48,6 +48,8 @@ def likely_model(text: str) -> str:
     near = nearest(before, PROVIDERS)
     if separator and near and name:
         return f"{near}:{name}"
+    if bare.startswith(("claude", "gemini")):
+        return f"openrouter:{'anthropic' if bare.startswith('claude') else 'google'}/{bare}"
     if "/" in bare:
         return f"openrouter:{bare}"
     if re.match(r"(gpt|chatgpt|o[1-9])\b", bare):

@@ -94,14 +94,18 @@ def to_json(node: Node) -> JSON:
 
 def place_of(node: Node, path: Iterable[str | int]) -> Place:
     """The place of the value at the end of a path of keys and indices; of the deepest part that is there, else."""
-    place = node.place
-    current: Node | None = node
+    return node_of(node, path).place
+
+
+def node_of(node: Node, path: Iterable[str | int]) -> Node:
+    """The value at the end of a path of keys and indices; the deepest part that is there, else."""
+    deepest = node
     for step in path:
-        current = _child(current, str(step))
-        if current is None:
+        child = _child(deepest, str(step))
+        if child is None:
             break
-        place = current.place
-    return place
+        deepest = child
+    return deepest
 
 
 def scalars(node: Node) -> Iterator[Scalar]:

@@ -10,7 +10,7 @@ from mm.config import meant
 from mm.config.flow import flow, flow_of
 from mm.config.keys import PARAMETER
 from mm.config.near import nearest
-from mm.config.nodes import Entry, MappingNode, Node, Scalar, SequenceNode, kind_of, place_of, to_json
+from mm.config.nodes import Entry, MappingNode, Node, Scalar, SequenceNode, kind_of, node_of, place_of, to_json
 from mm.config.reader import Reader
 from mm.config.schema import Place
 from mm.config.short_form import ShortForm
@@ -165,7 +165,12 @@ def _whole(reader: Reader, node: MappingNode) -> Parameters:
     dashes = _take_dashes(reader, node, document)
     problems = importlib.import_module("mm.schemas.problems").problems
     for problem in problems(document):
-        reader.problem(place_of(node, problem.pointer), f"`parameters`: {problem.message}", problem.hint)
+        hint = problem.hint
+        if problem.pointer and problem.pointer[-1] == "required":
+            written = node_of(node, problem.pointer)
+            if isinstance(written, (Scalar, MappingNode)):
+                hint = f"Write `required: [{', '.join(map(flow_of, meant.items(written)))}]`."
+        reader.problem(place_of(node, problem.pointer), f"`parameters`: {problem.message}", hint)
     _check_required(reader, node, document)
     types = {name: _kind(document, schema) for name, schema in _properties(document).items()}
     places = {name: _place(node, name) for name in types}

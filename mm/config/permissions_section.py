@@ -14,6 +14,7 @@ from mm.config.reader import Reader
 from mm.config.schema import McpServer, Permissions
 
 _MCP = "mcp__"
+_ALL = ("*", "all", "any", "true", "yes")
 
 
 def read_permissions(
@@ -32,6 +33,11 @@ def read_permissions(
     first: dict[str, str] = {}
     rules: dict[str, list[str]] = {"deny": [], "ask": [], "allow": []}
     for rule in rules:
+        written = fields.get(rule)
+        if rule == "allow" and isinstance(written, Scalar) and written.text in _ALL:
+            message = f"`allow: {written.text}`: a rule names tools, one by one"
+            reader.problem(written, message, "Remove it, and write `yolo: true` at the top of the file.")
+            continue
         for item in reader.texts(fields.get(rule), rule):
             if item.text.startswith(_MCP):
                 _check_server(reader, item, rule, servers)
@@ -52,7 +58,7 @@ def check_tool_name(reader: Reader, item: Scalar, rule: str, known: Sequence[str
     hint = did_you_mean(item.text, known)
     if not hint and re.search(r"[*()\[\]?.]", item.text):
         hint = "Names stand in full: no patterns, no arguments."
-    if rule == "allow" and item.text in ("*", "all", "any"):
+    if rule == "allow" and item.text in _ALL:
         hint = "Remove it, and write `yolo: true` at the top of the file: all tools may run."
     listed = f"Known tools: {', '.join(known)}."
     reader.problem(item, f"`{rule}`: there is no tool `{item.text}`", f"{hint} {listed}".strip())

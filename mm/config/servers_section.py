@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mm.config import meant
-from mm.config.flow import flow
+from mm.config.flow import flow, flow_of
 from mm.config.keys import SERVER
 from mm.config.model_section import read_url
 from mm.config.nodes import Entry, MappingNode, Node, Scalar, SequenceNode
@@ -46,6 +46,7 @@ def _by_name(reader: Reader, node: Node | None) -> Node | None:
 def _server(reader: Reader, name: str, node: Node) -> Iterator[McpServer]:
     if not name.strip() or len(name) > 64 or not name.isprintable():
         reader.problem(node, f"{name!r} cannot be the name of a server", "Use up to 64 letters, digits, `-` and `_`.")
+    node = _in_words(reader, name, node)
     fields = reader.fields(node, SERVER)
     if not isinstance(node, MappingNode):
         return
@@ -68,6 +69,19 @@ def _server(reader: Reader, name: str, node: Node) -> Iterator[McpServer]:
         start_timeout=reader.seconds(fields.get("start_timeout"), "start_timeout", 20.0),
         timeout=reader.seconds(fields.get("timeout"), "timeout", 120.0),
     )
+
+
+def _in_words(reader: Reader, name: str, node: Node) -> Node:
+    """The server that is meant by its address or its command alone."""
+    if not isinstance(node, Scalar) or not node.text.strip() or node.is_null:
+        return node
+    first, *rest = node.text.split()
+    values: list[tuple[str, Node]] = [("url" if "://" in first else "command", Scalar(node.place, first))]
+    if rest:
+        values.append(("args", SequenceNode(node.place, tuple(Scalar(node.place, word) for word in rest))))
+    found = MappingNode(node.place, tuple(Entry(Scalar(node.place, key), value) for key, value in values))
+    reader.problem(node, "an MCP server is text, not a mapping", f"Write `{flow(name)}: {flow_of(found)}`.")
+    return found
 
 
 def _check_kind(reader: Reader, name: str, node: Node, fields: Fields) -> None:
@@ -108,11 +122,13 @@ def _command(reader: Reader, fields: Fields) -> tuple[str, ...]:
     reader.text(node, "command")
     if not isinstance(node, Scalar) or node.is_null:
         return ()
-    if " " in node.text and "/" not in node.text.split(" ")[0] and "args" not in fields:
-        words = node.text.split()
-        hint = f"Write `command: {words[0]}` and `args: [{', '.join(words[1:])}]`."
-        reader.problem(node, "`command` of an MCP server is one program, and is not split", hint)
     arguments = reader.texts(fields.get("args"), "args")
+    if " " in node.text and "/" not in node.text.split(" ")[0]:
+        first, *words = node.text.split()
+        given = ", ".join([*map(flow, words), *map(flow_of, arguments)])
+        hint = f"Write `command: {flow(first)}` and `args: [{given}]`."
+        reader.problem(node, "`command` of an MCP server is one program, and is not split", hint)
+        node = Scalar(node.place, first)
     for item in arguments:
         if "${" in item.text:
             reader.warn(item, "variables are not expanded in `args`; hand them over in `env`")

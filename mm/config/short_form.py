@@ -128,14 +128,14 @@ class ShortForm:
 
     def _inner(self, fields: Fields, kind: str, name: str) -> dict[str, JSON]:
         if kind == "array" and "items" in fields:
-            return {"items": self._nested(fields["items"], f"items of {name}").document}
+            return {"items": self._nested(fields["items"], f"items of {name}", "items").document}
         if kind != "object":
             return {}
         found: dict[str, JSON] = {}
         if "properties" in fields:
             inner = {
-                one: self._nested(value, f"{name}.{one}")
-                for one, value in self.reader.mapping(fields["properties"], "properties").items()
+                one: self._nested(value, f"{name}.{one}", one)
+                for one, value in self.reader.mapping(self._by_name(fields["properties"]), "properties").items()
             }
             found["properties"] = {one: parameter.document for one, parameter in inner.items()}
             found["additionalProperties"] = False
@@ -143,12 +143,28 @@ class ShortForm:
             found.update({"required": required} if required else {})
         more = fields.get("additionalProperties")
         if isinstance(more, MappingNode):
-            found["additionalProperties"] = self._nested(more, f"fields of {name}").document
+            found["additionalProperties"] = self._nested(more, f"fields of {name}", "additionalProperties").document
         elif more is not None:
             found["additionalProperties"] = self.reader.boolean(more, "additionalProperties")
         return found
 
-    def _nested(self, node: Node, name: str) -> Parameter:
+    def _by_name(self, node: Node) -> Node:
+        """`properties` as a list of their names, or of fields that say their own."""
+        found = meant.named(node, "name")
+        if found is None:
+            return node
+        names = [entry.key.text for entry in found.entries]
+        shown = ", ".join(f"{flow(one)}: {_shown_field(found.find(one))}" for one in names)
+        message = f"`properties` must be a mapping, and this is {kind_of(node)}"
+        self.reader.problem(node, message, f"Write `properties: {{{shown}}}`.")
+        return found
+
+    def _nested(self, node: Node, name: str, key: str) -> Parameter:
+        if isinstance(node, Scalar) and node.text and not node.is_null:
+            found = meant_type(node.text) or {"type": "string", "description": node.text}
+            message = f"`{key}` must be a mapping, and this is {kind_of(node)}"
+            self.reader.problem(node, message, f"Write `{flow(key)}: {flow(found)}`.")
+            node = MappingNode(node.place, ())
         return ShortForm(self.reader).read(node, name)
 
     def _required(self, fields: Fields, name: str) -> bool:
@@ -199,6 +215,11 @@ class ShortForm:
             self.reader.problem(node, f"this value of `{key}` is {kind_of(node)}, and the type is `{kind}`", hint)
             return value, False
         return value, True
+
+
+def _shown_field(node: Node | None) -> str:
+    is_empty = node is None or (isinstance(node, MappingNode) and not node.entries)
+    return "{type: string, description: …}" if is_empty or node is None else flow_of(node)
 
 
 def _keys_edit(keys: dict[str, JSON], *, in_flow: bool) -> str:

@@ -9,11 +9,13 @@ from pathlib import Path
 import yaml
 
 from mm.config.flow import quoted
+from mm.config.keys import KEY_NAMES
 from mm.config.masks import missing_comma
 from mm.config.problems import ConfigProblems, unreadable
 
 _KEY = re.compile(r"(\s*(?:- +)*)([\w.$-]+|\"[^\"]*\"|'[^']*')\s*:(?:\s|$)")
 _BEHIND_QUOTE = re.compile(r"\s*(?:- +)?(?:[\w.-]+:\s+)?((?:\"[^\"]*\"|'[^']*')\s*[^\s#:,].*)$")
+_NO_COLON = re.compile(r"\s*(?:- +)*([A-Za-z_]+)(?::| +)(\S.*)$")
 _CLOSERS = {"[": ("list", "]"), "{": ("mapping", "}")}
 
 
@@ -70,7 +72,7 @@ def _words(error: yaml.MarkedYAMLError, character: str, lines: Sequence[str]) ->
     if "alphabetic or numeric character" in problem:
         return "unquoted text cannot start with `*` or `&`", 'Put it in quotes: "*"', False
     if "quoted scalar" in context and "end of stream" in problem:
-        return "the quote that opens here is never closed", "Close the quote.", True
+        return "the quote that opens here is never closed", _close_quote(error, lines), True
     if "expected key" in problem or "could not find expected ':'" in problem:
         return _expected_key(lines, row)
     if "'-' indicator" in problem:
@@ -81,10 +83,29 @@ def _words(error: yaml.MarkedYAMLError, character: str, lines: Sequence[str]) ->
     return f"this is not YAML: {problem}" + (f" ({context})" if context else ""), "", False
 
 
+def _close_quote(error: yaml.MarkedYAMLError, lines: Sequence[str]) -> str:
+    """The rest of the line in quotes, less the brackets that close there what opened before."""
+    mark = error.context_mark
+    rest = lines[mark.line][mark.column :].rstrip() if mark else ""
+    before = lines[mark.line][: mark.column] if mark else ""
+    while rest[-1:] in ("]", "}") and before.count("[") + before.count("{") > before.count("]") + before.count("}"):
+        if rest[-1] == "}" and "{" in rest:
+            break
+        rest, before = rest[:-1].rstrip(), before + rest[-1]
+    return f"Write `{rest}{rest[0]}`." if len(rest) > 1 and "," not in rest else "Close the quote."
+
+
 def _expected_key(lines: Sequence[str], row: int) -> tuple[str, str, bool]:
     behind = _BEHIND_QUOTE.match(lines[row]) if row < len(lines) else None
     if behind:
-        return "text stands behind the closing quote", f"Write it in quotes: {quoted(behind.group(1).rstrip())}", False
+        text = behind.group(1).rstrip()
+        text = text[1:-1] if text[0] == text[-1] else text  # the outer quotes are those that were meant
+        return "text stands behind the closing quote", f"Write it in quotes: {quoted(text)}", False
+    for line in reversed(lines[max(0, row - 1) : row + 1]):
+        colon = _NO_COLON.match(line)
+        if colon and colon.group(1) in KEY_NAMES:
+            hint = f"Write `{colon.group(1)}: {colon.group(2).strip()}`."
+            return f"`{colon.group(1)}` lacks a `:` with a blank behind it", hint, False
     hint = _indent(lines, row) or "Check the indentation, and that a `:` and a blank follow the key."
     return "a `key: value` is expected here", hint, False
 

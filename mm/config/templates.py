@@ -73,6 +73,10 @@ def _unclosed(inside: str) -> Mistake:
 
 def _undeclared(name: str, declared: Collection[str]) -> Mistake:
     written = f"{{{{{name}}}}}"
+    head = re.match(r"\s*([\w-]+)\s*[.|[(:]", name)
+    if head and head.group(1) in declared and not name.startswith("."):
+        message = f"`{written}` is no placeholder of mm: there are no fields, filters or defaults"
+        return Mistake(message, _write(head.group(1)))
     if not _IDENTIFIER.fullmatch(name):
         message = f"`{written}` is no placeholder of mm: it looks like another program's template"
         return Mistake(message, f"To pass it on as it stands, double its opening braces: `{{{{{written}`.")
@@ -87,6 +91,8 @@ def _halves(text: str, declared: Collection[str]) -> list[Mistake]:
     for name in declared:
         if re.search(r"(?<!\{)\{\s*" + re.escape(name) + r"\s*\}\}(?!\})", text):
             mistakes.append(Mistake(f"`{{{name}}}}}` has one opening brace and two closing ones", _write(name)))
+        if re.fullmatch(r"[^{}]*\{\{\s*" + re.escape(name) + r"\s*\}\}\}[^{}]*", text):
+            mistakes.append(Mistake(f"`{{{{{name}}}}}}}` has one closing brace too many", _write(name)))
     if re.search(r"\{\{\{\{[^{}]*\}\}\}\}", text):
         hint = "Write `{{{{…}}`: only the opening braces are doubled."
         mistakes.append(Mistake("`{{{{` writes `{{`, but `}}}}` stays four braces", hint))

@@ -6,9 +6,10 @@ import re
 from dataclasses import dataclass
 
 from mm.config.command_entry import CommandReader
+from mm.config.flow import flow_of
 from mm.config.key_reading import with_name
 from mm.config.keys import TOOL
-from mm.config.nodes import MappingNode, Node, Scalar
+from mm.config.nodes import Entry, MappingNode, Node, Scalar, SequenceNode
 from mm.config.parameters import Parameters, read_parameters
 from mm.config.reader import Fields, Reader
 from mm.config.schema import BUILTIN_NAMES, PLANNED_NAMES, CommandTool, Place, ToolEntry, WasmTool
@@ -33,6 +34,10 @@ def read_tools(reader: Reader, node: Node | None) -> Tools:
     entries: list[ToolEntry] = []
     grants: list[WrittenGrant] = []
     names: dict[str, Place] = {}
+    if isinstance(node, Scalar) and node.text.strip() and not node.is_null:
+        found = _of_command(node)
+        reader.problem(node, "`tools` must be a list, and this is text", f"Write `tools: [{flow_of(found)}]`.")
+        node = SequenceNode(node.place, (found,))
     for written in reader.entries(node, "tools", TOOL):
         item = _unwrapped(reader, written)
         fields = reader.fields(item, TOOL)
@@ -46,7 +51,11 @@ def read_tools(reader: Reader, node: Node | None) -> Tools:
 
 
 def _unwrapped(reader: Reader, item: Node) -> Node:
-    """The entry that is meant by `- spend:`, with its keys beneath that or beside it."""
+    """The entry that is meant by `- spend:`, with its keys beneath that or beside it, or by a command alone."""
+    if isinstance(item, Scalar) and item.text.strip() and not item.is_null:
+        found = _of_command(item)
+        reader.problem(item, "a tool entry is text, not a mapping", f"Write `{flow_of(found)}`.")
+        return found
     if not isinstance(item, MappingNode) or not item.entries or item.find("name") is not None:
         return item
     first = item.entries[0]
@@ -61,6 +70,14 @@ def _unwrapped(reader: Reader, item: Node) -> Node:
     hint = f"Write `- name: {name}`" + (", with its other keys beneath `name`." if is_beneath else ".")
     reader.problem(first.key, f"a tool entry has no key `{name}`", hint)
     return MappingNode(item.place, (*with_name(first).entries, *(rest if is_beside else ())))
+
+
+def _of_command(text: Scalar) -> MappingNode:
+    """The entry whose command is written in one text."""
+    words = tuple(Scalar(text.place, word) for word in text.text.split())
+    called = suggest_name(words[0].text.rsplit("/", 1)[-1].partition(".")[0])
+    values = (("name", Scalar(text.place, called)), ("command", SequenceNode(text.place, words)))
+    return MappingNode(text.place, tuple(Entry(Scalar(text.place, key), value) for key, value in values))
 
 
 def _name(reader: Reader, fields: Fields, names: dict[str, Place]) -> str:

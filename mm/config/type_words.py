@@ -31,6 +31,7 @@ _FORMATS = {
     "duration": "duration",
 }
 _LIST = re.compile(r"(?:list|array|sequence|set|tuple)\s*(?:\[|<|\(|of\s)\s*(\w+?)s?\s*[\]>)]?|(\w+)\s*\[\s*\]")
+_CHOICE = re.compile(r"(?:enum|choice|choices|select|one of|literal)\s*[\[(<:]\s*(.+?)\s*[\])>]?", re.IGNORECASE)
 _OPTIONAL = re.compile(
     r"(?:optional|maybe|nullable)\s*[\[<( ]\s*([^\])>]+)[\])>]?|(.+?)\?|(.+?)\s*\|\s*(?:null|none|undefined)"
 )
@@ -47,6 +48,10 @@ def meant_type(text: str) -> dict[str, JSON]:
     if optional:
         inner = meant_type(next(group for group in optional.groups() if group))
         return {**inner, "required": False} if inner else {}
+    choice = _CHOICE.fullmatch(text.strip())
+    if choice:
+        values = [value.strip(" \"'") for value in re.split(r"[,|]", choice.group(1))]
+        return {"type": "string", "enum": list(values)}
     many = _LIST.fullmatch(word)
     if many:
         inner = meant_type(many.group(1) or many.group(2))

@@ -244,3 +244,38 @@ def test_a_wrong_value_of_a_module_is_mended_by_its_edit(tmp_path: Path, written
 )
 def test_a_wrong_entry_is_mended_by_its_edits(tmp_path: Path, lines: str, edits: Sequence[Edit]) -> None:
     read(tmp_path, mended(tmp_path, tool(lines), edits))
+
+
+@pytest.mark.parametrize(
+    ("text", "edits"),
+    [
+        ("tools: ./x.sh --fast\n", [("`tools` must be a list", "tools: ./x.sh --fast")]),
+        ("tools: [./x.sh]\n", [("a tool entry is text", "./x.sh")]),
+        ("mcpServers: {web: 'https://x.example'}\n", [("an MCP server is text", "web: 'https://x.example'")]),
+        ("mcpServers: {files: npx -y z}\n", [("an MCP server is text", "files: npx -y z")]),
+        ("permissions: {deny: bash memory}\n", [("`deny` must be a list", "deny: bash memory")]),
+        (
+            "hooks: {PreToolUse: [{matcher: bash, hooks: [{type: command, command: ./x.sh -v}]}]}\n",
+            [("has no key `hooks`", "{matcher: bash, hooks: [{type: command, command: ./x.sh -v}]}")],
+        ),
+        (tool('command: ["./x.sh {{a}}"]\nparameters: {a: {}}'), [("the program may not hold", '"./x.sh {{a}}"')]),
+        (tool('command: [x, "{{a|upper}}"]\nparameters: {a: {}}'), [("no fields, filters", "{{a|upper}}")]),
+        (tool('command: [x, "{{a}}}"]\nparameters: {a: {}}'), [("one closing brace too many", "{{a}}}")]),
+        (
+            tool('command: [x, "{{a}}"]\nparameters: {a: {type: array, items: int}}'),
+            [("`items` must be a mapping", "items: int")],
+        ),
+        (
+            tool('command: [x, "{{a}}"]\nparameters: {a: {type: object, properties: [b, c]}}'),
+            [("`properties` must be a mapping", "properties: [b, c]")],
+        ),
+        (
+            tool('command: [x, "{{a}}"]\nparameters: {type: object, properties: {a: {}}, required: a}'),
+            [("`required`", "required: a")],
+        ),
+        (tool("command [x]\nfinal: true"), [("`command` lacks a `:`", "command [x]")]),
+        (tool("command: [x, 'a b]"), [("the quote that opens here is never closed", "'a b")]),
+    ],
+)
+def test_what_is_written_another_way_is_mended_by_its_edit(tmp_path: Path, text: str, edits: Sequence[Edit]) -> None:
+    read(tmp_path, mended(tmp_path, text, edits))

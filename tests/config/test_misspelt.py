@@ -123,7 +123,7 @@ def test_a_name_in_the_place_of_a_key_is_told_once(tmp_path: Path, entry: str, h
     ("text", "found", "edits"),
     [
         (
-            'tools:\n- name: a\n  command: [x, "{{b}}", "{{c}}"]\n  parameters:\n  b: {type: string}\n  c: {default: x}\n',
+            'tools:\n- name: a\n  command: [x, "{{b}}", "{{c}}"]\n  parameters:\n  b: {enum: [x]}\n  c: {default: x}\n',
             "5:3: `b` and `c` stand beside `parameters`, which is empty"
             " | Indent `b` and `c` under `parameters:`, by two more blanks.",
             [("  b:", "    b:"), ("  c:", "    c:")],

@@ -293,3 +293,8 @@ def test_masked_characters_never_get_into_a_value(tmp_path: Path) -> None:
 def test_a_list_in_a_list_and_a_flow_mapping_are_not_taken_for_text() -> None:
     assert value("[a, [b, {c: [d]}], {e: {f: g}}]") == ["a", ["b", {"c": ["d"]}], {"e": {"f": "g"}}]
     assert value("{a: b, c, d: {e}}") == {"a": "b", "c": None, "d": {"e": None}}
+
+
+@pytest.mark.parametrize("text", ["a: {b: {c: d}{}}\n", "a: {b: [c][d]}\n", "a: {b: c{}{}{}}\n", "a: [b[c]{d}]\n"])
+def test_brackets_that_follow_each_other_are_read_to_an_end(tmp_path: Path, text: str) -> None:
+    assert wrong(tmp_path, text)
