@@ -6,8 +6,9 @@ import contextlib
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FrameType
 
 from mm.interrupt import Interrupt
 from mm.terminal.modes import cooked
@@ -22,8 +23,9 @@ def run_on_terminal(command: str, descriptor: int) -> int:
 
     Ctrl-C goes to that group alone, and editors and pagers work.
     """
-    with cooked(descriptor):
+    with cooked(descriptor), _passing_on_interrupts() as started:
         child = subprocess.Popen(command, shell=True, process_group=0)
+        started(child.pid)
         with _in_front(child.pid, descriptor):
             return _wait(child)
 
@@ -52,12 +54,39 @@ def _wait(child: subprocess.Popen[bytes]) -> int:
         if not os.WIFSTOPPED(status):
             child.returncode = os.waitstatus_to_exitcode(status)
             return child.returncode
-        _kill(child)
+        _signal(child.pid, signal.SIGKILL)
 
 
-def _kill(child: subprocess.Popen[bytes]) -> None:
+def _signal(group: int, number: int) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(child.pid, signal.SIGKILL)
+        os.killpg(group, number)
+
+
+@contextlib.contextmanager
+def _passing_on_interrupts() -> Iterator[Callable[[int], None]]:
+    """Ctrl-C that comes while the command is not yet in front reaches mm, and is meant for the command.
+
+    Gives a function that is to be told the command's process group.
+    """
+    groups: list[int] = []
+    early: list[int] = []
+
+    def received(number: int, frame: FrameType | None) -> None:
+        if groups:
+            _signal(groups[0], number)
+        else:
+            early.append(number)
+
+    def started(group: int) -> None:
+        groups.append(group)
+        if early:
+            _signal(group, signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, received)
+    try:
+        yield started
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextlib.contextmanager

@@ -253,7 +253,8 @@ def test_an_own_command_has_the_terminal_and_ctrl_c_ends_it_alone(tmp_path: Path
         it.say("!test -t 0 && echo on a $((1 + 1)) terminal")
         it.wait_for("on a 2 terminal")
         it.wait_for("local:stand-in")
-        it.say("!echo started $((1 + 2)); sleep 60")
+        # `exec`: a shell that is just about to start `sleep` would keep the signal to itself, as in any terminal.
+        it.say("!echo started $((1 + 2)); exec sleep 60")
         it.wait_for("started 3")
         it.type("\x03")
         it.wait_for("exit code: -2")
