@@ -18,7 +18,7 @@ from mm.interrupt import Interrupt, Interrupted
 from mm.messages import Message, Outcome, Reply, Role, ToolOffer, ToolResult, Usage
 from mm.models.model import Delta, Model
 from mm.session.history import History
-from mm.session.window import SURELY_FITS, Window
+from mm.session.window import SURELY_FITS, TooLongError, Window
 from mm.tools.spec import Tool
 
 if TYPE_CHECKING:
@@ -133,9 +133,7 @@ class Agent:
         try:
             reply, gate = self._ask(turn)
         except MMError as error:
-            partial = error.partial if isinstance(error, ModelError) else ""
-            self.history.add_reply(partial or "(no answer)")
-            return self._end(turn, partial, ExitCode.FAILED, error.message, error.hint)
+            return self._failed(turn, error)
         except (KeyboardInterrupt, Interrupted):
             return self._interrupted(turn)
         names = Names(self._tools())
@@ -228,13 +226,13 @@ class Agent:
         if better and not turn.nudged:
             turn.nudged = True
             self._listen(ReplyEnded(reply, ""))
-            self.history.add_reply(found.text or "(empty)", usage=reply.usage)
+            self.history.add_reply(found.text, usage=reply.usage)
             self.history.add_user(better.text, note=True)
             return None
         shown = "" if better and better.ending else found.text
         self._show_rest(shown, gate)
         self._listen(ReplyEnded(reply, shown))
-        self.history.add_reply(found.text or "(empty)", usage=reply.usage)
+        self._keep_answer(found.text, _NO_ANSWER, reply.usage)
         if better and better.ending:
             return self._end(turn, "", ExitCode.STOPPED, better.ending, better.hint)
         if not found.text.strip():
@@ -249,9 +247,25 @@ class Agent:
         if text and rest:
             self._listen(TextShown(rest))
 
+    def _failed(self, turn: _Turn, error: MMError) -> TurnEnd:
+        if isinstance(error, TooLongError) and turn.rounds == 1:
+            self.history.take_back_unsent()
+            return self._end(turn, "", ExitCode.FAILED, f"{error.message} {_NOTHING_SENT}", error.hint)
+        partial = error.partial if isinstance(error, ModelError) else ""
+        self._keep_answer(partial, _NO_ANSWER)
+        return self._end(turn, partial, ExitCode.FAILED, error.message, error.hint)
+
+    def _keep_answer(self, text: str, note: str, usage: Usage | None = None) -> None:
+        """Keep what came of an answer. If nothing did, mm says so to the model, and not in the model's own words."""
+        if text.strip() or usage is not None:
+            self.history.add_reply(text, usage=usage)
+        if not text.strip():
+            self.history.add_user(note, note=True)
+            self.history.save()
+
     def _interrupted(self, turn: _Turn) -> TurnEnd:
         self.interrupt.stop.set()
-        self.history.add_reply(self._partial or "(interrupted)")
+        self._keep_answer(self._partial, _STOPPED)
         return self._end(turn, "", self.interrupt.exit_code, _INTERRUPTED)
 
     def _end(self, turn: _Turn, text: str, code: ExitCode, message: str = "", hint: str = "") -> TurnEnd:
@@ -271,6 +285,9 @@ class Agent:
 
 
 _INTERRUPTED = "Interrupted."
+_NOTHING_SENT = "Nothing was sent."
+_STOPPED = "The user stopped this before you answered."  # for the model, like the next
+_NO_ANSWER = "This got no answer."
 _TOO_MANY_ROUNDS = "Stopped after {} requests in one turn without an answer."
 _MAX_ROUNDS_HINT = "Ask for less at once, or raise `max_rounds` (`--max-rounds`)."
 _EMPTY = "The model gave an empty answer."

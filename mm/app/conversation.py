@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from mm.agent import Agent, TurnEnd
@@ -19,11 +20,14 @@ from mm.tools.spec import Tool
 
 
 class Conversation:
-    """One chat with one agent. Whatever cannot be done raises MMError."""
+    """One chat with one agent. Whatever cannot be done raises MMError. Inside `showing`, notices are seen at once."""
 
-    def __init__(self, assembly: Assembly, agent: Agent) -> None:
+    def __init__(
+        self, assembly: Assembly, agent: Agent, showing: Callable[[], AbstractContextManager[None]] = nullcontext
+    ) -> None:
         self._assembly = assembly
         self._agent = agent
+        self._showing = showing
         self.interrupt = assembly.interrupt
 
     @property
@@ -120,7 +124,8 @@ class Conversation:
         ]
 
     def resume(self, session_id: str) -> None:
-        self._agent.renew(self._assembly.sessions.named(session_id))
+        with self._showing():
+            self._agent.renew(self._assembly.sessions.named(session_id))
 
     def export(self, file: Path | None) -> Path:
         history = self._agent.history

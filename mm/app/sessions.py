@@ -28,7 +28,10 @@ class Sessions:
         self.current = ""  # the id of the session that the person is in
 
     def first(self) -> History:
-        """The session that `-c` or `-r` names, else a new one. Raises UsageError if there is none."""
+        """The session that `-c` or `-r` names, else a new one. Raises UsageError if there is none.
+
+        What is open in another mm is copied: two that write into one session would mix up their turns.
+        """
         if self._options.resume is not None:
             return self.named(self._options.resume)
         if self._options.go_on:
@@ -69,6 +72,7 @@ class Sessions:
     def close(self) -> None:
         if self._store is not None:
             self._store.close()
+            self._store.holds.close()
 
     def search(self, words: str, limit: int) -> str:
         """What other sessions say, for the model."""
@@ -80,8 +84,20 @@ class Sessions:
     def _resume(self, session: Session) -> History:
         from mm.session.history import resume
 
+        keep = not self._options.no_session
+        if keep and not self.store().holds.take(session.id):
+            return self._copy(session)
         self.current = session.id
-        return resume(self.store(), session, self._warn, keep=not self._options.no_session)
+        return resume(self.store(), session, self._warn, keep=keep)
+
+    def _copy(self, session: Session) -> History:
+        from mm.session.history import copy_of
+
+        history = copy_of(self.store(), session, self.facts(), self._warn)
+        begins = "begins with a copy of it, up to its last answer" if history.messages() else "begins empty"
+        self._warn(f"Session {session.id} is open in another mm. This is a new session that {begins}.")
+        self.current = history.session_id
+        return history
 
 
 _LIST = "List the sessions: mm sessions list --all"

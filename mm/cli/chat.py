@@ -24,8 +24,10 @@ def run(options: Options) -> ExitCode:
     assembly = Assembly(config, options, interrupt=interrupt, listen=terminal.display, person=terminal.person)
     try:
         agent = assembly.agent()
+        with terminal.display.showing():
+            pass  # what there was to say before the first message
         try:
-            return run_chat(Conversation(assembly, agent), terminal)
+            return run_chat(Conversation(assembly, agent, terminal.display.showing), terminal)
         finally:
             agent.close()
     finally:

@@ -29,21 +29,43 @@ def command(session_ids: tuple[str, ...], older_than: str | None) -> None:
     if not session_ids and older_than is None:
         raise UsageError("Nothing says which sessions to delete.", "Give ids, or --older-than 30d.")
     store = Store(default_path())
-    chosen = {session.id: session for session in _chosen(store, session_ids, older_than)}
-    if chosen:
-        store.delete(list(chosen))
+    try:
+        named = _named(store, session_ids)
+        old, kept = _old(store, older_than) if older_than is not None else ([], [])
+        chosen = {session.id: session for session in (*named, *old)}
+        if chosen:
+            store.delete(list(chosen))
+    finally:
+        store.holds.close()
     for session in chosen.values():
         show(f"Deleted {session.id}  {make_visible_line(session.title)}".rstrip())
-    if not chosen:
+    for session in kept:
+        tell(f"Kept {session.id}: it is open in another mm.")
+    if not chosen and not kept:
         tell("No session is that old.")
 
 
-def _chosen(store: Store, session_ids: tuple[str, ...], older_than: str | None) -> list[Session]:
-    chosen = [find_session(store, text, str(Path.cwd())) for text in session_ids]
-    if older_than is not None:
-        limit = time.time() - _seconds(older_than)
-        chosen += [session for session in store.sessions() if session.updated < limit]
-    return chosen
+def _named(store: Store, session_ids: tuple[str, ...]) -> list[Session]:
+    """The sessions with these ids, each held. Raises UsageError for one that is open in another mm."""
+    named = [find_session(store, text, str(Path.cwd())) for text in session_ids]
+    for session in named:
+        if not store.holds.take(session.id):
+            raise UsageError(f"Session {session.id} is open in another mm, so it cannot be deleted.", _LEAVE)
+    return named
+
+
+def _old(store: Store, older_than: str) -> tuple[list[Session], list[Session]]:
+    """The sessions that are so old: those that are free, and those that are open in another mm.
+
+    They are not held, as they may be more than files that a process may have open.
+    """
+    limit = time.time() - _seconds(older_than)
+    old: tuple[list[Session], list[Session]] = ([], [])
+    for session in store.sessions():
+        if session.updated < limit:
+            old[0 if store.holds.take(session.id) else 1].append(session)
+            store.holds.release(session.id)
+    return old
 
 
 def _seconds(age: str) -> int:
@@ -53,3 +75,6 @@ def _seconds(age: str) -> int:
     if int(found[1]) == 0:
         raise UsageError(f"`{age}` would delete every session of every folder.", "Give an age: --older-than 1h")
     return int(found[1]) * _SECONDS[found[2]]
+
+
+_LEAVE = "Leave that chat (/exit) or begin a new session in it (/clear), then try again."

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from mm.counts import count
 from mm.errors import ModelError
-from mm.messages import Message, Role
-from mm.session.heal import conversation
+from mm.messages import Message
+from mm.session.heal import conversation, with_request
 from mm.session.history import History
 from mm.session.records import Record, title_of
 
@@ -41,7 +41,7 @@ def _ask(messages: Sequence[Message], summarize: Summarize | None) -> tuple[str,
     if summarize is None:
         return "", ""
     try:
-        summary = summarize([*messages, Message(Role.USER, REQUEST)]).strip()
+        summary = summarize(with_request(messages, REQUEST)).strip()
     except ModelError as error:
         return "", f" (the model gave no summary: {error.message})"
     return summary, "" if summary else " (the model's summary was empty)"

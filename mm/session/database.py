@@ -193,6 +193,8 @@ class Database:
         except MMError as error:
             raise StoreError(error.message, error.hint) from error
         except sqlite3.Error as error:
+            if _code(error) == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY:
+                raise StoreError("the session was deleted by another mm.", _DELETED) from error
             kind = IndexDamagedError if _code(error) in _INDEX_DAMAGED else StoreError
             raise kind(f"`{self.path}` cannot be used: {error}.", _hint(error, self.path)) from error
         except OSError as error:
@@ -258,3 +260,6 @@ def _hint(error: sqlite3.Error, path: Path) -> str:
     if code == sqlite3.SQLITE_BUSY:
         return "Another mm holds it; try again, or look for one that hangs."
     return "Check that you may write to its folder, or set MM_HOME to another one."
+
+
+_DELETED = "It ends with this mm; in the chat, /export writes it to a file."

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from mm.messages import JSON, Role, ToolCall
 from mm.session.heal import heal_text
-from mm.session.records import STARTED, Record, Session
+from mm.session.records import NOTE, NOTE_MARK, STARTED, Record, Session
 
 FORMAT = "mm-session"
 FORMAT_VERSION = 1
@@ -76,7 +76,7 @@ def to_markdown(session: Session, records: Sequence[Record]) -> str:
     blocks = [f"# {session.title or session.id}", _facts(session)]
     side = ""
     for record in records:
-        heading = "## You" if record.role is Role.USER else "## mm"
+        heading = "## You" if record.begins_turn else "## mm"
         if heading != side:
             blocks.append(heading)
             side = heading
@@ -98,7 +98,8 @@ def _facts(session: Session) -> str:
 def _blocks(record: Record) -> list[str]:
     if record.role is Role.TOOL:
         return _result(record)
-    blocks = [record.content.strip()]
+    mark = NOTE_MARK if record.outcome == NOTE else ""
+    blocks = [mark + record.content.strip()]
     for call in record.calls:
         blocks += [f"Calls {_inline(call.name)}:", fenced(call.arguments, "json")]
     return blocks

@@ -200,4 +200,6 @@ def _note(body: Sequence[Message], cut: Cut) -> str:
 
 
 def _begins_turn(message: Message) -> bool:
-    return message.role is Role.USER and not message.content.startswith(NOTE_MARK)
+    """Whether a person wrote some of it: what they say after a note is one message with it."""
+    parts = message.content.split("\n\n")
+    return message.role is Role.USER and not all(part.startswith(NOTE_MARK) for part in parts)

@@ -47,6 +47,13 @@ def conversation(records: Sequence[Record], summary: str = "") -> list[Message]:
     return messages
 
 
+def with_request(messages: Sequence[Message], text: str) -> list[Message]:
+    """The messages, and behind them one more of the person's side."""
+    asked = list(messages)
+    _append(asked, Message(Role.USER, text))
+    return asked
+
+
 def _append_reply(messages: list[Message], record: Record, replies: dict[int, Record]) -> None:
     text = heal_text(record.content)
     calls: list[ToolCall] = []

@@ -29,6 +29,7 @@ class History:
 
     `open_store` is called when the store is first needed; None keeps everything in memory (`--no-session`). A store
     that fails is told once to `warn`, and the conversation goes on in memory. May be used from several threads.
+    `copied`: the `records` are another session's, and are stored as soon as something is said.
     """
 
     def __init__(
@@ -38,13 +39,15 @@ class History:
         *,
         records: Sequence[Record] = (),
         warn: OnWarning = _silent,
+        copied: bool = False,
     ) -> None:
         self._open_store = open_store
         self._warn = warn
         self._store: Store | None = None
         self._session = session or new_session(str(Path.cwd()))
         self._records = [record for record in records if not record.left_out]
-        self._stored = bool(records)
+        self._stored = bool(records) and not copied
+        self._copied = len(self._records) if copied else 0  # as many of the first records, as long as none is stored
         self._lock = threading.RLock()
 
     @property
@@ -126,7 +129,7 @@ class History:
     def save(self) -> None:
         """Write what is not yet stored. Called once a request is on its way."""
         with self._lock:
-            if self._records and self._records[-1].number == 0:
+            if len(self._records) > self._copied and self._records[-1].number == 0:
                 self._keep(self._save)
 
     def undo(self) -> str | None:
@@ -137,10 +140,18 @@ class History:
                 return None
             removed = self._records[start:]
             del self._records[start:]
+            self._copied = min(self._copied, start)
             numbers = [record.number for record in removed if record.number]
             if numbers:
                 self._keep(lambda store: store.remove(numbers))
             return removed[0].content
+
+    def take_back_unsent(self) -> None:
+        """What a person has just said was not sent, so it was not said: a later turn is not cut because of it."""
+        with self._lock:
+            prompt = self.undo()
+            if prompt is not None and not self._stored and self._session.title == title_of(prompt):
+                self._session = replace(self._session, title="")
 
     def retry_prompt(self) -> str | None:
         """Take back the last turn so that it can be asked again. Returns its prompt."""
@@ -150,10 +161,12 @@ class History:
         """Begin a new session; the old one stays in the store. Returns the id of the old one."""
         with self._lock:
             self.save()
+            self._release()
             old = self._session
             self._session = new_session(old.cwd, old.agent, old.model)
             self._records = []
             self._stored = False
+            self._copied = 0
             return old.id
 
     def compact(self, count: int, summary: str) -> None:
@@ -162,6 +175,7 @@ class History:
             self.save()
             numbers = [record.number for record in self._records[:count]]
             del self._records[:count]
+            self._copied = max(0, self._copied - count)
             self._session = replace(self._session, summary=summary)
             self._keep(lambda store: store.leave_out(self.session_id, numbers, summary))
 
@@ -176,9 +190,15 @@ class History:
         """Store what is left and let go of the file."""
         with self._lock:
             self.save()
+            self._release()
             if self._store is not None:
                 self._store.close()
             self._store = None
+
+    def _release(self) -> None:
+        """From here on another mm may go on with the session."""
+        if self._store is not None and self._stored:
+            self._store.holds.release(self.session_id)
 
     def _save(self, store: Store) -> None:
         """Store the records at the end that have no number yet, all or none."""
@@ -189,7 +209,7 @@ class History:
             session = self._session if self._stored else store.add_session(self._session)
             numbered = [store.add(session.id, record) for record in self._records[start:]]
         self._records[start:] = numbered
-        self._session, self._stored = session, True
+        self._session, self._stored, self._copied = session, True, 0
 
     def _keep(self, write: Callable[[Store], None]) -> None:
         """Write to the store. The first failure ends storing, not the conversation."""
@@ -230,12 +250,30 @@ class History:
 def resume(store: Store, session: Session, warn: OnWarning = _silent, *, keep: bool = True) -> History:
     """The conversation of a stored session, healed. What could not be read is told to `warn`.
 
-    `keep` False: what is said from now on is kept in memory only.
+    `keep` False: what is said from now on is kept in memory only. Else the session is held by now, and `close` lets
+    go of it.
     """
+    history = History((lambda: store) if keep else None, session, records=_readable(store, session, warn), warn=warn)
+    history._store = store if keep else None
+    return history
+
+
+def copy_of(store: Store, session: Session, begun: Session, warn: OnWarning = _silent) -> History:
+    """A new session, `begun`, with what an open one says up to its last answer: what runs there is not its own."""
+    records = [record for record in _readable(store, session, warn) if not record.left_out]
+    if records and (records[-1].role is not Role.ASSISTANT or records[-1].calls):
+        del records[max((index for index, record in enumerate(records) if record.begins_turn), default=0) :]
+    if records or session.summary:
+        begun = replace(begun, title=session.title, summary=session.summary)
+    copies = [replace(record, number=0) for record in records]
+    return History(lambda: store, begun, records=copies, warn=warn, copied=True)
+
+
+def _readable(store: Store, session: Session, warn: OnWarning) -> list[Record]:
     records, warnings = store.records(session.id)
     for warning in warnings:
         warn(warning)
-    return History((lambda: store) if keep else None, session, records=records, warn=warn)
+    return records
 
 
 def _record(

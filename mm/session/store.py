@@ -12,6 +12,7 @@ from mm.folders import data_folder
 from mm.messages import JSON, Role, ToolCall, Usage
 from mm.session.database import Database, Row
 from mm.session.heal import heal_text
+from mm.session.holds import Holds
 from mm.session.records import STARTED, Record, Session, new_id, sound_time
 
 _SESSION = """
@@ -40,6 +41,7 @@ class Store:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.database = Database(path)
+        self.holds = Holds(path)
 
     def close(self) -> None:
         self.database.close()
@@ -51,11 +53,12 @@ class Store:
             yield
 
     def add_session(self, session: Session) -> Session:
-        """Store a session that begins; gives it another id if that one is taken."""
-        while self.database.read("SELECT 1 FROM sessions WHERE id = ?", (session.id,)):
+        """Store and hold a session that begins; gives it another id if that one is taken."""
+        while self._is_taken(session.id):
             session = replace(session, id=new_id(session.created))
         self.database.write(
-            "INSERT INTO sessions (id, created, updated, cwd, agent, model, title) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO sessions (id, created, updated, cwd, agent, model, title, summary)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 session.id,
                 session.created,
@@ -64,9 +67,16 @@ class Store:
                 heal_text(session.agent),
                 heal_text(session.model),
                 heal_text(session.title),
+                heal_text(session.summary),
             ),
         )
         return session
+
+    def _is_taken(self, session_id: str) -> bool:
+        """Whether an id is another session's. One that is free is held from now on."""
+        if self.database.read("SELECT 1 FROM sessions WHERE id = ?", (session_id,)):
+            return True
+        return not self.holds.take(session_id)
 
     def add(self, session_id: str, record: Record) -> Record:
         """Store one message at the end of a session. Returns it with its number."""

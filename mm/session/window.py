@@ -18,6 +18,10 @@ SURELY_FITS = 1500
 """Tokens: what is longer, such as a resumed session, may be more than a small context takes."""
 
 
+class TooLongError(MMError):
+    """The newest message alone does not fit, with what has to go along. Nothing was sent."""
+
+
 class Window:
     """Fits requests into a context of `size` tokens (None: unknown, so everything is sent as it is).
 
@@ -33,7 +37,7 @@ class Window:
         self._sent = 0  # bytes of the last request
 
     def fit(self, messages: Sequence[Message], offers: Sequence[ToolOffer] = ()) -> Fitted:
-        """What to send of `messages`. Raises MMError if even the last prompt alone is too long."""
+        """What to send of `messages`. Raises TooLongError if even the last prompt alone is too long."""
         tools = sum(map(_offer_bytes, offers))
         budget = self._budget(tools)
         if budget is None:
@@ -82,11 +86,12 @@ class Window:
     def _tokens(self, size: int) -> int:
         return int(size / self._bytes_per_token) + 1
 
-    def _too_long(self, tokens: int) -> MMError:
-        return MMError(
+    def _too_long(self, tokens: int) -> TooLongError:
+        return TooLongError(
             f"The request takes about {tokens:,} tokens, and the model's context holds {self.size:,}.",
-            "Shorten the prompt or `instructions`, declare fewer tools, or serve the model with a larger context "
-            "(and say so with `context` under `model`).",
+            "Shorten the prompt: of a large @file, give a part, or its path for a tool to read. Else shorten "
+            "`instructions`, declare fewer tools, or serve the model with a larger context (and say so with "
+            "`context` under `model`).",
         )
 
 

@@ -49,7 +49,7 @@ def add(prompt: str, answer: str = "ok", cwd: str | None = None, age: float = 0.
     history.add_reply(answer)
     with store.transaction():
         store.database.write("UPDATE sessions SET updated = ? WHERE id = ?", (time.time() - age, history.session_id))
-    store.close()
+    history.close()
     return history.session_id
 
 

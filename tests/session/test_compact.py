@@ -80,3 +80,18 @@ def test_a_single_turn_is_compacted_as_a_whole() -> None:
 
 def test_nothing_to_compact_is_said() -> None:
     assert compact(History(), None) == "There is nothing to compact."
+
+
+def test_turns_without_an_answer_are_compacted_by_a_request_that_a_strict_server_takes() -> None:
+    history = History()
+    history.add_user("first")
+    history.add_user("The user stopped this before you answered.", note=True)
+    asked: list[Message] = []
+
+    def summarize(messages: Sequence[Message]) -> str:
+        asked.extend(messages)
+        return "Nothing was answered."
+
+    compact(history, summarize)
+    assert_strict(asked)
+    assert asked[-1].content.endswith(REQUEST)

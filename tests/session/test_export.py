@@ -53,3 +53,11 @@ def test_json_loses_nothing(tmp_path: Path) -> None:
 def test_a_fence_is_longer_than_any_run_of_backticks_inside() -> None:
     assert fenced("a ````` b").startswith("``````\n")
     assert fenced("plain", "json") == "```json\nplain\n```"
+
+
+def test_a_note_of_mm_is_not_shown_as_what_the_person_said() -> None:
+    history = History()
+    history.add_user("hello")
+    history.add_user("The user stopped this before you answered.", note=True)
+    text = to_markdown(history.session, history.records)
+    assert text.endswith("## You\n\nhello\n\n## mm\n\n[mm] The user stopped this before you answered.\n")

@@ -113,6 +113,21 @@ def test_a_note_of_mm_is_never_taken_for_the_prompt() -> None:
     assert "the real task" in text(fitted.messages)
 
 
+def test_what_is_said_after_an_unanswered_turn_of_calls_begins_a_turn() -> None:
+    history = History()
+    for number in range(20):
+        add_turn(history, number, [400])
+    call = ToolCall("c", "read_file", "{}")
+    history.add_user("the old task")
+    history.add_reply("", [call])
+    history.add_result(ToolResult(call, Outcome.OK, "x" * 400))
+    history.add_user("The user stopped this before you answered.", note=True)
+    history.add_user("the real task")
+    fitted = cut([SYSTEM, *history.messages()], 60)
+    assert "the real task" in text(fitted.messages)
+    assert "the old task" not in text(fitted.messages)
+
+
 def test_the_cut_is_kept_for_many_rounds_so_that_the_servers_cache_holds() -> None:
     history = History()
     window = Window(16_384)

@@ -9,7 +9,7 @@ import pytest
 
 from mm.messages import Message, Outcome, Role, ToolCall, ToolResult, Usage
 from mm.session.heal import heal_arguments, heal_name, heal_text
-from mm.session.history import History, resume
+from mm.session.history import History, copy_of, resume
 from mm.session.records import new_session
 from mm.session.store import Store
 from tests.session.strict import assert_strict
@@ -287,3 +287,85 @@ def test_an_answer_that_says_nothing_is_not_sent() -> None:
     history.add_user("hello")
     history.add_reply(" ")
     assert history.messages() == [Message(Role.USER, "hello")]
+
+
+def test_a_copy_begins_with_what_was_said_up_to_the_last_answer_and_leaves_the_original_alone(store: Store) -> None:
+    history = begin(store)
+    history.add_user("first")
+    history.add_reply("First.")
+    history.add_user("run it")
+    history.add_reply("", [call("a")])
+    history.call_started(call("a"))
+    before = store.records(history.session_id)
+    copy = copy_of(Store(store.path), history.session, new_session("/project"), pytest.fail)
+    assert [message.content for message in copy.messages()] == ["first", "First."]
+    copy.close()
+    assert len(store.sessions()) == 1, "nothing was said in it"
+    copy = copy_of(Store(store.path), history.session, new_session("/project"), pytest.fail)
+    copy.add_user("second")
+    copy.add_reply("Second.")
+    assert copy.session.title == "first"
+    assert [message.content for message in reopened(store, copy).messages()] == ["first", "First.", "second", "Second."]
+    assert store.records(history.session_id) == before
+
+
+def test_a_copy_of_which_something_is_taken_back_is_stored_as_it_then_is(store: Store) -> None:
+    history = begin(store)
+    for word in ("one", "two"):
+        history.add_user(word)
+        history.add_reply(f"{word} answered")
+    copy = copy_of(Store(store.path), history.session, new_session("/project"), pytest.fail)
+    assert copy.undo() == "two"
+    copy.add_user("three")
+    copy.add_reply("three answered")
+    contents = [message.content for message in reopened(store, copy).messages()]
+    assert contents == ["one", "one answered", "three", "three answered"]
+
+
+def test_a_copy_keeps_the_summary_of_what_was_compacted(store: Store) -> None:
+    history = begin(store)
+    history.add_user("one")
+    history.add_reply("one answered")
+    history.compact(2, "One was answered.")
+    copy = copy_of(Store(store.path), store.sessions()[0], new_session("/project"), pytest.fail)
+    copy.add_user("two")
+    copy.add_reply("two answered")
+    assert reopened(store, copy).messages()[0].content == "One was answered.\n\ntwo"
+
+
+def test_a_session_is_held_from_its_first_message_until_it_is_closed_or_another_begins(store: Store) -> None:
+    other = Store(store.path)
+    for end in (History.close, History.clear):
+        history = begin(store)
+        history.add_user("hello")
+        history.save()
+        identity = history.session_id
+        assert not other.holds.take(identity)
+        end(history)
+        assert other.holds.take(identity)
+
+
+def test_a_session_that_was_deleted_elsewhere_is_said_to_be_so(store: Store) -> None:
+    told: list[str] = []
+    history = History(lambda: store, new_session("/project"), warn=told.append)
+    history.add_user("hello")
+    history.add_reply("Hello.")
+    Store(store.path).delete([history.session_id])
+    history.add_user("and now?")
+    history.add_reply("Still here.")
+    assert len(told) == 1
+    assert "kept in memory only: the session was deleted by another mm" in told[0]
+    assert history.messages()[-1].content == "Still here."
+
+
+def test_what_was_not_sent_was_not_said(store: Store) -> None:
+    history = begin(store)
+    history.add_user("far too long")
+    history.take_back_unsent()
+    assert (history.messages(), history.session.title) == ([], "")
+    history.add_user("hello")
+    history.add_reply("Hello.")
+    assert history.session.title == "hello"
+    history.add_user("far too long")
+    history.take_back_unsent()
+    assert [message.content for message in reopened(store, history).messages()] == ["hello", "Hello."]

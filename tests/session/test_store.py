@@ -299,10 +299,11 @@ def test_the_store_and_its_side_files_are_private(path: Path) -> None:
         history = History(lambda: store, new_session("/project"), warn=pytest.fail)
         history.add_user("hello")
         history.add_reply("hi")
-        modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()}
+        modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.rglob("*")}
     finally:
         os.umask(previous)
-    assert modes == {"sessions.db": 0o600, "sessions.db-wal": 0o600, "sessions.db-shm": 0o600}
+    files = ["sessions.db", "sessions.db-wal", "sessions.db-shm", history.session_id]
+    assert modes == {**dict.fromkeys(files, 0o600), "open-sessions": 0o700}
 
 
 def test_a_store_that_others_could_read_is_made_private(path: Path) -> None:
@@ -367,8 +368,8 @@ def test_deleted_text_is_gone_from_every_file(path: Path) -> None:
     store.delete([history.session_id])
     assert store.sessions() == []
     assert search(store, "hunter2xyzzy") == []
-    for file in path.parent.iterdir():
-        assert b"hunter2xyzzy" not in file.read_bytes(), file.name
+    for file in path.parent.rglob("*"):
+        assert file.is_dir() or b"hunter2xyzzy" not in file.read_bytes(), file.name
 
 
 HOSTILE = [

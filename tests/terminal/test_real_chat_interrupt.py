@@ -45,6 +45,9 @@ def test_while_the_model_is_silent(place: Place) -> None:
         it.wait_for("waiting for the model")
         it.type("\x03")
         goes_on_and_leaves(place, it)
+    asked, answered, _ = resumed(place)
+    assert asked.content == "hello\n\n[mm] The user stopped this before you answered.\n\nstill there?"
+    assert answered.content == STILL_THERE, "the model is not told that it said something else"
 
 
 def test_while_the_answer_streams(place: Place) -> None:
