@@ -60,13 +60,19 @@ def _ask_for_trust(written: Config, path: Path) -> None:
     from mm.terminal.palette import person_is_there
 
     shown, word = make_visible_line(str(path)), make_shell_word(str(path))
-    changed = changed_since(written)
-    why = f"has changed since you trusted it ({', '.join(changed)})" if changed else "is not trusted yet"
+    changed = [make_visible_line(part) for part in changed_since(written)]
+    why = f"has changed since you trusted it ({'; '.join(changed)})" if changed else "is not trusted yet"
     hint = f"Look at it, then run: mm trust {word}\n    or name it: mm -a {word}"
     refusal = UsageError(f"`{shown}` {why}, so mm does nothing with it.", hint)
     if not person_is_there():
         raise refusal
-    print(f"`{shown}` {why}. It:", file=sys.stderr)
+    if changed:
+        print(f"`{shown}` has changed since you trusted it. Changed:", file=sys.stderr)
+        for part in changed:
+            print(f"  - {part}", file=sys.stderr)
+        print("As it is now, it:", file=sys.stderr)
+    else:
+        print(f"`{shown}` is not trusted yet. It:", file=sys.stderr)
     for line in summary(written):
         print(f"  - {make_visible_line(line)}", file=sys.stderr)
     print("Trust it? [y/N] ", end="", file=sys.stderr, flush=True)

@@ -13,6 +13,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from mm import folders
 from mm.config.expand import expand, expand_home
@@ -22,6 +23,7 @@ from mm.errors import MMError
 _MOST_FILES = 2_000
 _MOST_BYTES = 64 * 1024 * 1024
 _CHUNK = 1024 * 1024
+_MOST_NAMED = 3
 
 
 def is_trusted(config: Config) -> bool:
@@ -30,18 +32,30 @@ def is_trusted(config: Config) -> bool:
 
 
 def changed_since(config: Config) -> tuple[str, ...]:
-    """What has changed since the file was trusted, as `its skills`; () if it never was."""
+    """What has changed since the file was trusted, as ``its hooks: `check.py` ``; () if it never was."""
     stored = _stored(config.file) if config.file is not None else None
-    if stored is None:
+    if config.file is None or stored is None:
         return ()
-    return tuple(name for name, digest in _digests(config).items() if stored.get(name) != digest)
+    changed = [name for name, digest in _digests(config).items() if stored.get(name) != digest]
+    before, now = _read(config.file).get("parts", {}), _parts(config)
+    return tuple(_named(name, before.get(name, {}), now.get(name, {})) for name in changed)
+
+
+def _named(name: str, before: dict[str, str], now: dict[str, str]) -> str:
+    """A part of the file and what in it is another, new or gone; the part alone where that is not known."""
+    paths = sorted(path for path in before.keys() | now.keys() if before.get(path) != now.get(path))
+    if not before or not paths:
+        return name
+    shown = [f"`{path}`{'' if path in before else ' is new'}{'' if path in now else ' is gone'}" for path in paths]
+    more = f" and {len(shown) - _MOST_NAMED} more" if len(shown) > _MOST_NAMED else ""
+    return f"{name}: {', '.join(shown[:_MOST_NAMED])}{more}"
 
 
 def trust(config: Config) -> None:
     """Trust the file in the state that `config` was read from."""
     if config.file is None:
         return
-    record = {"path": str(config.file), "trusted": _digests(config)}
+    record = {"path": str(config.file), "trusted": _digests(config), "parts": _parts(config)}
     place = _record(config.file)
     temporary = place.with_name(f"{place.name}.{os.getpid()}")
     temporary.unlink(missing_ok=True)
@@ -52,16 +66,19 @@ def trust(config: Config) -> None:
 
 def _stored(file: Path) -> dict[str, str] | None:
     """The digests that were trusted; None if there are none, or the record cannot be read."""
+    trusted = _read(file).get("trusted")
+    return trusted if isinstance(trusted, dict) else None
+
+
+def _read(file: Path) -> dict[str, Any]:
+    """What is stored about the file; nothing if that cannot be read, or is another's."""
     place = _record(file)
     folders.refuse_if_not_ours(place)
     try:
         record = json.loads(place.read_bytes())
     except (OSError, ValueError):
-        return None
-    if not isinstance(record, dict) or record.get("path") != str(file):
-        return None
-    trusted = record.get("trusted")
-    return trusted if isinstance(trusted, dict) else None
+        return {}
+    return record if isinstance(record, dict) and record.get("path") == str(file) else {}
 
 
 def _record(file: Path) -> Path:
@@ -82,10 +99,33 @@ def _digests(config: Config) -> dict[str, str]:
     }
 
 
+def _parts(config: Config) -> dict[str, dict[str, str]]:
+    """The files of each part with their digests, to name what has changed: what is trusted are the digests above."""
+    skills = _all_below(_expanded(config, str(path)) for path in config.skills)
+    return {
+        "its skills": _each(config, skills),
+        "its hooks": _each(config, _hook_files(config)),
+        "its granted folders": {_shown(config, path): str(_real(path)) for path in _granted(config)},
+    }
+
+
+def _each(config: Config, paths: Iterable[Path]) -> dict[str, str]:
+    return {_shown(config, path): _digest([path]) for path in _counted(paths)}
+
+
+def _shown(config: Config, path: Path) -> str:
+    """A path as the agent file would name it."""
+    return str(path.relative_to(config.folder) if path.is_relative_to(config.folder) else path)
+
+
 def _folders_digest(config: Config) -> str:
     """Where the folders lead that modules are granted; what is in them is data."""
+    return hashlib.sha256(b"\0".join(os.fsencode(_real(path)) for path in _granted(config))).hexdigest()
+
+
+def _granted(config: Config) -> list[Path]:
     granted = [grant.folder for entry in config.tools if isinstance(entry.run, WasmTool) for grant in entry.run.grants]
-    return hashlib.sha256(b"\0".join(os.fsencode(_real(_expanded(config, str(path)))) for path in granted)).hexdigest()
+    return [_expanded(config, str(path)) for path in granted]
 
 
 def _hook_files(config: Config) -> Iterator[Path]:

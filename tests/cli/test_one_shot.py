@@ -15,8 +15,10 @@ from pathlib import Path
 import pexpect
 import pytest
 
+from mm.messages import Role
 from tests.cli.running import MM, Place, alive_in_group, call, logging_tool
 from tests.models.loopback import piece, reply, say, serving, stream
+from tests.terminal.real import resumed
 
 
 def agent_with_tool(place: Place, *steps: object, **keys: object) -> None:
@@ -155,6 +157,30 @@ def test_an_empty_answer_is_asked_for_once_more_then_a_failure(place: Place) -> 
     assert place.mm("-p", "x", "-a", "agent.yaml").out == "Here it is.\n"
     agent_with_tool(place, {"text": ""}, {"text": ""})
     assert place.mm("-p", "x", "-a", "agent.yaml").code == 1
+
+
+@pytest.mark.parametrize("step", [{"text": ""}, {"error": "the server is on fire"}])
+def test_that_no_answer_came_is_said_by_mm_and_not_in_the_model_s_own_words(place: Place, step: object) -> None:
+    agent_with_tool(place, step, step)
+    assert place.mm("-p", "first", "-a", "agent.yaml").code == 1
+    agent_with_tool(place, {"text": "Here.", "expect": ["first", "[mm] This got no answer.", "second"]})
+    ran = place.mm("-p", "second", "-a", "agent.yaml", "-c")
+    assert (ran.code, ran.out) == (0, "Here.\n"), ran.err
+    assert [message.content for message in resumed(place) if message.role is Role.ASSISTANT] == ["Here."]
+
+
+def test_a_message_that_cannot_fit_is_not_part_of_the_conversation(place: Place) -> None:
+    model = {"name": "script.yaml", "provider": "scripted", "context": 2048}
+    place.agent(["Hello."], model=model)
+    assert place.mm("-p", "hi", "-a", "agent.yaml").code == 0
+    ran = place.mm("-p", "-", "-a", "agent.yaml", "-c", text="word " * 20_000)
+    assert (ran.code, ran.out) == (1, "")
+    assert "the model's context holds 2,048. Nothing was sent." in ran.err
+    assert "of a large @file, give a part" in ran.err
+    place.agent(["Good."], model=model)
+    after = place.mm("-p", "and now?", "-a", "agent.yaml", "-c")
+    assert (after.code, after.out, after.err) == (0, "Good.\n", "")
+    assert [message.content for message in resumed(place)][:4] == ["hi", "Hello.", "and now?", "Good."]
 
 
 def test_nothing_of_a_reply_that_was_cut_runs(place: Place) -> None:
@@ -402,6 +428,23 @@ def test_trust_is_asked_once_and_again_when_the_file_changes(place: Place) -> No
     (place.folder / "agent.yaml").write_text((place.folder / "agent.yaml").read_text() + "yolo: true\n")
     ran = place.mm("-p", "x")
     assert ran.code == 2 and "changed" in ran.err
+
+
+def test_what_has_changed_is_said_before_what_the_file_does(place: Place) -> None:
+    place.write("hook.sh", "#!/bin/sh\n", 0o755)
+    agent_with_tool(place, "ok", hooks={"preToolCall": [{"command": ["./hook.sh"]}]})
+    assert place.mm("trust", "agent.yaml").code == 0
+    place.write("hook.sh", "#!/bin/sh\nexit 0\n", 0o755)
+    assert "(its hooks: `hook.sh`), so mm does nothing with it." in place.mm("-p", "x").err
+    child = terminal(place, "-p", "x")
+    child.expect_exact("[y/N] ")
+    first, *changed_then_now = child.before.split("\r\n")
+    assert first.endswith("has changed since you trusted it. Changed:")
+    assert changed_then_now[:2] == ["  - its hooks: `hook.sh`", "As it is now, it:"]
+    assert changed_then_now[2].startswith("  - starts before each call of `.*`: ")
+    child.send("y\r")
+    child.expect("ok")
+    child.expect(pexpect.EOF)
 
 
 def test_outside_of_any_agent_file_the_defaults_are_used(place: Place, tmp_path: Path) -> None:

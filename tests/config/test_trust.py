@@ -63,10 +63,10 @@ def test_a_file_is_trusted_only_once_it_was(file: Path) -> None:
     ("changed", "what"),
     [
         ("agent.yaml", "the agent file"),
-        ("skills/one/SKILL.md", "its skills"),
-        ("skills/two/SKILL.md", "its skills"),
-        ("check.py", "its hooks"),
-        ("script.py", "its hooks"),
+        ("skills/one/SKILL.md", "its skills: `skills/one/SKILL.md`"),
+        ("skills/two/SKILL.md", "its skills: `skills/two` is new, `skills/two/SKILL.md` is new"),
+        ("check.py", "its hooks: `check.py`"),
+        ("script.py", "its hooks: `script.py`"),
     ],
 )
 def test_a_change_has_to_be_trusted_again(file: Path, changed: str, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,6 +79,17 @@ def test_a_change_has_to_be_trusted_again(file: Path, changed: str, what: str, m
     assert changed_since(config(file)) == (what,)
     trust(config(file))
     assert is_trusted(config(file))
+
+
+def test_of_many_changes_the_first_are_named_and_the_rest_counted(file: Path) -> None:
+    trust(config(file))
+    (file.parent / "skills/one/SKILL.md").unlink()
+    for number in range(5):
+        (file.parent / f"skills/one/{number}.md").touch()
+    (what,) = changed_since(config(file))
+    assert what == (
+        "its skills: `skills/one/0.md` is new, `skills/one/1.md` is new, `skills/one/2.md` is new and 3 more"
+    )
 
 
 @pytest.mark.parametrize("deep", ["skills", "skills/one", "skills/one/scripts"])
@@ -101,7 +112,8 @@ def test_a_change_behind_a_linked_folder_has_to_be_trusted_again(file: Path, dee
         case "target":
             link.unlink()
             link.symlink_to(library / "two")
-    assert changed_since(config(file)) == ("its skills",)
+    (what,) = changed_since(config(file))
+    assert what.startswith(f"its skills: `{deep}/linked")
 
 
 def test_a_skills_folder_that_is_a_link_is_trusted_with_what_it_leads_to(file: Path) -> None:
@@ -110,7 +122,7 @@ def test_a_skills_folder_that_is_a_link_is_trusted_with_what_it_leads_to(file: P
     skills.symlink_to("lib")
     trust(config(file))
     (file.parent / "lib/one/SKILL.md").write_text("other")
-    assert changed_since(config(file)) == ("its skills",)
+    assert changed_since(config(file)) == ("its skills: `skills/one/SKILL.md`",)
 
 
 def test_a_granted_folder_that_leads_elsewhere_has_to_be_trusted_again(file: Path) -> None:
@@ -123,7 +135,7 @@ def test_a_granted_folder_that_leads_elsewhere_has_to_be_trusted_again(file: Pat
     assert is_trusted(config(file))
     (file.parent / "link").unlink()
     (file.parent / "link").symlink_to("private")
-    assert changed_since(config(file)) == ("its granted folders",)
+    assert changed_since(config(file)) == ("its granted folders: `link`",)
 
 
 def test_linked_folders_in_a_circle_come_to_an_end(file: Path) -> None:
@@ -158,9 +170,10 @@ def test_a_preview_and_the_file_itself_are_trusted_alike(tmp_path: Path, monkeyp
     trust(load(path, environ=os.environ))
     assert is_trusted(preview(path))
     (tmp_path / "skills/SKILL.md").write_text("new")
-    assert changed_since(preview(path)) == ("its skills",)
+    added = f"its skills: `{tmp_path}/skills/SKILL.md` is new"
+    assert changed_since(preview(path)) == (added,)
     (tmp_path / "else/check.py").write_text("changed")
-    assert changed_since(preview(path)) == ("its skills", "its hooks")
+    assert changed_since(preview(path)) == (added, f"its hooks: `{tmp_path}/else/check.py`")
 
 
 def test_a_copy_elsewhere_is_another_file(file: Path, tmp_path: Path) -> None:
