@@ -17,7 +17,7 @@ from mm.cli.replacing import Draft
 from mm.cli.scaffold import LANGUAGES, build_command, module_folder
 from mm.cli.streams import show
 from mm.config.append import append_tool, block_lines, by_hand
-from mm.config.findings import Finding, findings
+from mm.config.findings import Finding, Severity, findings
 from mm.config.keys import PARAMETER_TYPES
 from mm.config.load import load
 from mm.config.problems import ConfigProblems
@@ -165,13 +165,16 @@ def _tell(path: Path, name: str, commands: Sequence[str], *, named: bool) -> Non
     """What was done, what is left to mend, and what to type next; `mm trust` first, where nothing runs without it."""
     config = load(path, environ=os.environ)
     entry = next(entry for entry in config.tools if entry.name == name)
-    show(f"Added `{name}`: {make_visible_line(os.path.relpath(path))}:{entry.place.line}")
-    for finding in _left(config, name):
+    left = _left(config, name)
+    is_broken = any(finding.severity is Severity.ERROR for finding in left)
+    but = ". The entry is written, but it cannot run yet:" if is_broken else ""
+    show(f"Added `{name}`: {make_visible_line(os.path.relpath(path))}:{entry.place.line}{but}")
+    for finding in left:
         show(f"  {finding.severity}: {make_visible_line(finding.message)}")
         show(f"    {make_visible_line(finding.hint)}")
-    if any("description" in finding.message for finding in _left(config, name)):
+    if any("no description" in finding.message for finding in left):
         show("  (At once, next time: -d TEXT and --param NAME=TEXT before --command.)")
-    show("Next:")
+    show("Next, once that is mended:" if is_broken else "Next:")
     for line in commands if named or is_trusted_already(config) else ["mm trust", *commands]:
         show(f"  {line}")
 

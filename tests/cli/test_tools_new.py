@@ -212,6 +212,16 @@ def test_a_broken_file_is_mended_first(folder: Path, capsys: Output) -> None:
     assert path.read_text() == "nmae: x\n"
 
 
+def test_a_program_that_is_not_there_yet_is_written_down_and_said_to_be_missing(folder: Path, capsys: Output) -> None:
+    write(folder, "name: x\n")
+    assert run(["tools", "new", "go", "-d", "Go.", "--command", "./missing.sh"]) == 0
+    added, *lines = capsys.readouterr().out.splitlines()
+    assert added == "Added `go`: agent.yaml:4. The entry is written, but it cannot run yet:"
+    assert f"  error: `go`: there is no program `{folder}/missing.sh`" in lines
+    assert not any("next time" in line for line in lines)
+    assert lines[-3:] == ["Next, once that is mended:", "  mm trust", "  mm tools run go"]
+
+
 @pytest.mark.parametrize("line", [["--command", "ls"], ["--wasm", "c"]])
 def test_a_read_only_folder_is_said_with_what_to_add_by_hand(folder: Path, line: list[str], capsys: Output) -> None:
     path = write(folder, SOUND)
