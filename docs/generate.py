@@ -217,7 +217,8 @@ ASKS = {
     "memory": "Asks nobody.",
     "session_search": "Asks nobody.",
     "delegate_task": "Asks nobody: each call of the sub-agent is asked about on its own.",
-    "read_terminal": "Asks nobody: starting the command was asked about.",
+    "read_terminal": "Asks nobody: starting the command was asked about. A command that still runs ends with mm, "
+    "but not after a `kill -9` of mm: then it runs on.",
 }
 
 

@@ -21,6 +21,7 @@ TIMEOUT = 120  # seconds
 LONGEST_TIMEOUT = 600
 LONGEST_WAIT = 60
 _FIRST_WAIT = 0.5  # seconds that a background command has to fail at once, so that this is said at once
+_RUNS_ON = "it runs on until it ends or mm does; a kill -9 of mm leaves it running"
 
 _COMMAND = {"type": "string", "minLength": 1, "description": "Bash command, such as `ls -l src`"}
 _TIMEOUT = {
@@ -129,7 +130,7 @@ def _plan_command(environment: Mapping[str, str], cwd: Path, arguments: Argument
     )
     shown = [Shown("command", Look.TEXT, (command,))]
     if background:
-        shown.append(Shown("background", Look.TEXT, ("it runs on until it ends, or mm does",)))
+        shown.append(Shown("background", Look.TEXT, (_RUNS_ON,)))
     # An "always" holds for this exact command in this folder: elsewhere the same text does something else.
     scope = "\0".join([command, str(cwd), "background" if background else ""])
     return plan(
