@@ -9,7 +9,7 @@ from mm.dispatch.person import ConsentRequest
 from mm.terminal.cells import wrap, wrap_words
 from mm.terminal.palette import PLAIN, Palette
 from mm.terminal.quoting import one_line, quote, script_lines
-from mm.tools.spec import Look, Need, Shown
+from mm.tools.spec import Kind, Look, Need, Shown
 
 _MARGIN = "  "
 _SHORT_LINES = 6
@@ -40,7 +40,7 @@ def key_lines(request: ConsentRequest, width: int, palette: Palette = PLAIN) -> 
     """Every key that can be pressed, with its meaning in full."""
     keys = [
         ("y", "yes, this once"),
-        ("n", "no (also Enter, Esc); you may then tell the model why"),
+        ("n", "no (also Enter, Esc); `n REASON` tells the model why"),
     ]
     if offers_always(request):
         subject = _always_subject(request)
@@ -131,6 +131,13 @@ def _shorten(lines: list[str]) -> tuple[list[str], int]:
 
 
 def _always_subject(request: ConsentRequest) -> str:
-    """What an "always" would cover: a declared tool as it is defined now, or one exact command."""
+    """What an "always" would cover: a declared tool as it is defined now, one exact command, a folder or a path."""
     name = one_line(request.tool.name)
-    return "this exact command" if request.tool.name == "bash" else f"`{name}` as defined now, any arguments"
+    if request.tool.name == "bash":
+        return "this exact command"
+    if request.tool.kind is not Kind.BUILTIN:
+        return f"`{name}` as defined now, any arguments"
+    scope = request.plan.definition.removeprefix(f"builtin {request.tool.name}")
+    if scope.startswith(" in "):
+        return f"`{name}`, anything in this folder"
+    return f"`{name}`, this path alone" if scope.startswith(" on ") else f"`{name}`, any arguments"

@@ -15,7 +15,9 @@ from mm.terminal.consent_view import consent_lines, is_shortened, key_lines, off
 from mm.terminal.palette import Palette
 from mm.visible import make_visible_line
 
-_NO = ("", "n", "no", "\x1b")
+_NO = ("n", "no", "\x1b")
+_KEY = "y, n, … > "
+_WIDE = 50  # cells
 _LEAST_ANSWER = 24  # cells that an answer has beside its hint
 
 
@@ -39,18 +41,13 @@ class Desk(Protocol):
 
 def decide(desk: Desk, request: ConsentRequest) -> Answer:
     """Ask for consent until there is an answer. End of input is a no."""
-    if not _show_question(desk, request, whole=False):
-        return _no(desk)
-    while True:
-        reply = desk.ask("y, n, … > ")
-        word = (reply or "").strip().lower()
-        if reply is None:
-            return Answer(Decision.NO)
-        if word in _NO:
-            return _no(desk)
-        answer = _answer(desk, request, word)
-        if answer is not None:
-            return answer
+    answer = _show_question(desk, request, whole=False)
+    while answer is None:
+        reply = desk.ask(f"letter and Enter: {_KEY}" if desk.size()[0] >= _WIDE else _KEY)
+        answer = _refusal(desk, reply if reply is None or reply.strip() else "n")
+        if answer is None and reply is not None:
+            answer = _answer(desk, request, reply.strip().lower())
+    return answer
 
 
 def clarify(desk: Desk, questions: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
@@ -105,15 +102,22 @@ def _answer(desk: Desk, request: ConsentRequest, word: str) -> Answer | None:
     if word in ("e", "edit"):
         return _edited(desk, request)
     if word in ("s", "show") and is_shortened(request):
-        return None if _show_question(desk, request, whole=True) else _no(desk)
+        return _show_question(desk, request, whole=True)
     desk.show([desk.palette.warn("Please answer with one of these letters and Enter.")])
     desk.show(key_lines(request, desk.size()[0], desk.palette))
     return None
 
 
-def _no(desk: Desk) -> Answer:
-    reason = _ask(desk, "why not? (for the model; Enter: no reason)")
-    return Answer(Decision.NO, reason=(reason or "").strip())
+def _refusal(desk: Desk, reply: str | None) -> Answer | None:
+    """The "no" that a reply says, or None: `n`, with the reason behind it or asked for; the end of input."""
+    if reply is None:
+        return Answer(Decision.NO)
+    word, _, reason = reply.strip().partition(" ")
+    if word.lower().rstrip(",:;.") not in _NO:
+        return None
+    if not reason.strip():
+        reason = _ask(desk, "why not? (for the model; Enter: no reason)") or ""
+    return Answer(Decision.NO, reason=reason.strip())
 
 
 def _edited(desk: Desk, request: ConsentRequest) -> Answer | None:
@@ -141,8 +145,8 @@ def _problem(text: str) -> str:
     return "" if isinstance(value, dict) else "The arguments must be one JSON object."
 
 
-def _show_question(desk: Desk, request: ConsentRequest, *, whole: bool) -> bool:
-    """Show everything, page by page if it is longer than the screen. False: the person had seen enough to say no."""
+def _show_question(desk: Desk, request: ConsentRequest, *, whole: bool) -> Answer | None:
+    """Show everything, page by page if it is longer than the screen. A person who has seen enough may say no."""
     width, height = desk.size()
     lines = ["", *consent_lines(request, width, whole=whole, palette=desk.palette)]
     keys = ["", *key_lines(request, width, desk.palette)]
@@ -151,8 +155,8 @@ def _show_question(desk: Desk, request: ConsentRequest, *, whole: bool) -> bool:
         page = min(height - 2, len(lines) - 1)
         desk.show(lines[:page])
         lines = lines[page:]
-        reply = _ask(desk, f"{count(len(lines), 'more line')}. Enter: go on, n: no")
-        if reply is None or reply.strip().lower() in ("n", "no", "\x1b"):
-            return False
+        refusal = _refusal(desk, _ask(desk, f"{count(len(lines), 'more line')}. Enter: go on, n: no"))
+        if refusal is not None:
+            return refusal
     desk.show([*lines, *keys])
-    return True
+    return None

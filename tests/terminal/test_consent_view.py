@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from mm.dispatch.person import ConsentRequest
+from mm.schemas.schema import Schema
 from mm.terminal.consent_view import consent_lines, key_lines
 from mm.terminal.quoting import quote, script_lines
-from mm.tools.spec import Look, Need, Plan, Shown
+from mm.tools.builtins.plans import plan as builtin_plan
+from mm.tools.spec import Kind, Look, Need, Plan, Shown, Tool
 from tests.terminal.stand_in import plan, tool
 
 
@@ -60,6 +62,16 @@ def test_what_mm_trusts_is_never_allowed_always() -> None:
 def test_always_for_bash_is_this_exact_command() -> None:
     lines = key_lines(ConsentRequest(tool("bash"), {}, plan("x")), 80)
     assert any("always in this session: this exact command" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("scope", "covered"),
+    [("in /home/ann", "anything in this folder"), ("on /etc/hosts", "this path alone"), ("", "any arguments")],
+)
+def test_always_for_a_builtin_names_the_folder_or_the_path_that_it_covers(scope: str, covered: str) -> None:
+    read = Tool("read_file", Kind.BUILTIN, "Reads.", Schema({"type": "object"}), None)
+    lines = key_lines(ConsentRequest(read, {}, builtin_plan("read_file", None, (), Need.ASK, scope)), 80)
+    assert any(line.endswith(f"always in this session: `read_file`, {covered}") for line in lines)
 
 
 @pytest.mark.parametrize("width", [20, 40, 80])
