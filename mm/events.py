@@ -24,6 +24,11 @@ class TextShown:
 
 
 @dataclass(frozen=True, slots=True)
+class TextHeld:
+    """A piece of the reply has come that is not shown: it may be a call written as text."""
+
+
+@dataclass(frozen=True, slots=True)
 class ReasoningShown:
     """A piece of the model's reasoning."""
 
@@ -79,6 +84,7 @@ class Notice:
 Event: TypeAlias = (
     RequestSent
     | TextShown
+    | TextHeld
     | ReasoningShown
     | ReplyEnded
     | CallAnnounced

@@ -14,6 +14,7 @@ from mm.events import (
     ReasoningShown,
     ReplyEnded,
     RequestSent,
+    TextHeld,
     TextShown,
 )
 from mm.messages import ToolResult
@@ -29,6 +30,7 @@ _MOST_RUNNING = 6
 _LONG_WAIT = 1.0  # seconds before the wait is counted
 _NESTED = "  "
 _ANSWERING = "the sub-agent answers"
+_WRITING = "writing a call"
 
 
 class TurnFrame:
@@ -60,6 +62,8 @@ class TurnFrame:
             case TextShown():
                 self._end_reasoning(width)
                 self._show_text(event.text)
+            case TextHeld():
+                self._hold_text(width)
             case ReplyEnded():
                 self._end_reply(event.shown, width)
             case CallAnnounced():
@@ -129,6 +133,12 @@ class TurnFrame:
             self._stream.feed(text)
         elif self._status != _ANSWERING:
             self._wait_for(_ANSWERING)
+
+    def _hold_text(self, width: int) -> None:
+        """The model writes what may be a call: the wait for it is over, and this one begins."""
+        self._end_reasoning(width)
+        if self._status != _WRITING:
+            self._wait_for(_WRITING)
 
     @property
     def _indent(self) -> int:
