@@ -9,14 +9,18 @@ from pathlib import Path
 
 from mm.agent import Agent, TurnEnd
 from mm.app.assembly import Assembly
+from mm.app.past import last_exchange, left_elsewhere
 from mm.app.plan import plan_of
 from mm.errors import MMError, ModelError
 from mm.messages import Message, Role
+from mm.models.providers import PROVIDERS
+from mm.models.weights import present
 from mm.session.compact import compact
 from mm.session.export import to_json, to_markdown
 from mm.session.records import Record
-from mm.terminal.chat_agent import SessionLine, UsageFacts
+from mm.terminal.chat_agent import LastExchange, SessionLine, UsageFacts
 from mm.tools.spec import Tool
+from mm.visible import make_shell_word
 
 
 class Conversation:
@@ -100,14 +104,27 @@ class Conversation:
         self._agent.window.forget()
         return done
 
-    def last_exchange(self) -> tuple[str, str] | None:
-        """The last thing a person said and the last answer to it."""
-        records = self._agent.history.records
-        start = next((n for n in reversed(range(len(records))) if records[n].begins_turn), None)
-        if start is None:
-            return None
-        answers = [record.content for record in records[start:] if record.role is Role.ASSISTANT and not record.calls]
-        return records[start].content, answers[-1] if answers else ""
+    def last_exchange(self) -> LastExchange | None:
+        """The last thing a person said, the calls that came of it, and the last answer to it."""
+        session = self._agent.history.session
+        here = (str(self._assembly.cwd), str(self._assembly.config.file or ""))
+        return last_exchange(self._agent.history.records, left_elsewhere(session, *here))
+
+    def way_back(self) -> str:
+        """`mm -r ID`, with the agent file that was named on the command line."""
+        options = self._assembly.options
+        if options.no_session or not any(record.begins_turn for record in self._agent.history.records):
+            return ""
+        named = ("-a", options.agent_file) if options.agent_file else ()
+        return " ".join(make_shell_word(word) for word in ("mm", *named, "-r", self.session_id))
+
+    def models(self) -> Sequence[tuple[str, str]]:
+        """The one of the agent file, those whose weights are here, and the providers."""
+        own = self._assembly.config.model
+        found = {str(own): "the agent file's"} if own else {}
+        found |= {f"local:{name}": "its weights are here" for name in present()}
+        found |= {f"{provider}:": "" for provider in PROVIDERS if provider not in ("local", "scripted")}
+        return list(found.items())
 
     def sessions(self) -> Sequence[SessionLine]:
         found = self._assembly.sessions.store().sessions(

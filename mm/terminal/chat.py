@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from prompt_toolkit.formatted_text import FormattedText
 from rich.cells import cell_len
@@ -17,15 +17,17 @@ from mm.terminal.chat_person import ChatPerson
 from mm.terminal.commands.command import Chat
 from mm.terminal.commands.sessions import show_last_exchange
 from mm.terminal.commands.table import run_command
+from mm.terminal.completion import ChatCompleter, Choices
 from mm.terminal.display import TurnDisplay
+from mm.terminal.keys import as_line
 from mm.terminal.line_person import LineDesk
-from mm.terminal.mentions import insert_files, labelled_block
+from mm.terminal.mentions import insert_files, own_output
 from mm.terminal.message_line import MessageLine
-from mm.terminal.modes import quiet
+from mm.terminal.modes import quiet, take_typed
 from mm.terminal.screen import Screen
 from mm.terminal.status import status_line
 from mm.terminal.voice import ScreenVoice
-from mm.visible import make_visible_line
+from mm.visible import make_visible, make_visible_line
 
 _SYSTEM_STOPS = (ExitCode.TERMINATED, ExitCode.HANGUP)
 
@@ -38,7 +40,9 @@ class ChatTerminal:
         self.screen = Screen(sys.stdout)
         self.display = TurnDisplay(self.screen, verbose=verbose)
         self.status: Callable[[], FormattedText] = FormattedText
-        self.line = MessageLine(lambda: self.status(), self.screen.palette) if self.screen.moves else None
+        self.choices: Choices = lambda command: ()
+        completer = ChatCompleter(lambda command: self.choices(command))
+        self.line = MessageLine(lambda: self.status(), completer, self.screen.palette) if self.screen.moves else None
         reader = self.line or LineDesk(interrupt, sys.stdout, self.descriptor)
         self.person = ChatPerson(self.screen, self.display, reader, interrupt)
         self._plain = LineDesk(interrupt, sys.stdout, self.descriptor)
@@ -48,10 +52,17 @@ class ChatTerminal:
         self.screen.someone_wrote()
         if self.line is not None:
             return self.line.read_message(draft)
+        if draft:  # there is no way to put it into the line
+            self.screen.print([f"not sent: {line}" for line in make_visible(draft).split("\n")])
         text = self._plain.ask("> ")
         if text is None:
             raise EOFError
         return text
+
+    def take_typed(self) -> str:
+        """What was typed and is still to be read, as the text of a line."""
+        typed, self.person.typed_ahead = self.person.typed_ahead, ""
+        return as_line(typed + take_typed(self.descriptor))
 
 
 def run_chat(agent: ChatAgent, terminal: ChatTerminal, *, first: str = "") -> ExitCode:
@@ -74,6 +85,7 @@ class _Conversation:
         self._chat = Chat(agent, self._voice, prompt=first)
         self._asked_to_leave = False
         terminal.status = lambda: status_line(agent, terminal.screen.width)
+        terminal.choices = self._choices
 
     def run(self) -> ExitCode:
         self._greet()
@@ -89,7 +101,10 @@ class _Conversation:
             self._guarded(message)
             if self._stopped_by_system():
                 return self._agent.interrupt.exit_code
-        return self._agent.interrupt.exit_code if self._stopped_by_system() else ExitCode.DONE
+        if self._stopped_by_system():
+            return self._agent.interrupt.exit_code
+        self._say_way_back()
+        return ExitCode.DONE
 
     def _greet(self) -> None:
         screen = self._terminal.screen
@@ -98,6 +113,23 @@ class _Conversation:
         lines = [whole] if cell_len(whole) <= screen.width else wrap_words(greeting, screen.width)
         screen.print([screen.palette.dim(line) for line in lines])
         show_last_exchange(self._chat)
+
+    def _say_way_back(self) -> None:
+        if way := self._agent.way_back():
+            screen = self._terminal.screen
+            lines = [screen.palette.dim(line) for line in wrap_words(f"To go on with this: {way}", screen.width)]
+            screen.print(lines if self._terminal.line else ["", *lines])  # there Ctrl-D ends no line
+
+    def _choices(self, command: str) -> Sequence[tuple[str, str]]:
+        """What can follow a /command, each with its meaning. Nothing where it cannot be read."""
+        try:
+            if command == "model":
+                return self._agent.models()
+            if command == "resume":
+                return [(line.id, f"{line.when}  {line.title}") for line in self._agent.sessions() if not line.here]
+        except MMError:
+            pass
+        return ()
 
     def _next_message(self) -> str | None:
         """The next message, or None if there is none this time. Raises EOFError when the person leaves."""
@@ -136,6 +168,7 @@ class _Conversation:
         except MMError as error:
             self._voice.complain(error.message, error.hint)
         except (KeyboardInterrupt, Interrupted):
+            self._keep_typed()
             self._voice.complain("Interrupted.")
 
     def _send(self, message: str) -> None:
@@ -150,11 +183,17 @@ class _Conversation:
         self._answer("\n\n".join([mentions.text, *attachments]))
 
     def _answer(self, prompt: str) -> None:
-        """One turn. Keys typed meanwhile wait for the next message."""
+        """One turn. Keys typed meanwhile wait for the next message; after an interrupt nothing of it is sent unseen."""
         self._terminal.screen.print([""])
         with self._terminal.display.showing():
             end = self._agent.turn(prompt)
+        if self._agent.interrupt.stop.is_set() or self._terminal.person.typed_ahead:
+            self._keep_typed()
         self._show_end(end)
+
+    def _keep_typed(self) -> None:
+        """Put what was typed meanwhile into the next line, whole lines too: the person looks at it first."""
+        self._chat.draft = "\n".join(filter(None, (self._chat.draft, self._terminal.take_typed())))
 
     def _show_end(self, end: TurnEnded) -> None:
         """What the turn's events did not show: the output that ended it, and why it ended."""
@@ -176,13 +215,13 @@ class _Conversation:
         if not shared:
             code = own_command.run_on_terminal(command, self._terminal.descriptor)
             if code:
-                self._voice.say(f"exit code: {code}")
+                self._voice.say(own_command.ending(code))
             return
         output, code = own_command.run_captured(command, self._agent.interrupt)
-        self._agent.interrupt.clear()
+        if self._agent.interrupt.stop.is_set():
+            self._keep_typed()
         self._voice.say_lines(output)
-        label = f"I ran `{command}` (exit code {code}). Its output"
-        self._chat.attachments.append(labelled_block(label, output or "(no output)"))
+        self._chat.attachments.append(own_output(command, own_command.ending(code), output))
         self._voice.say("The output goes to the model with your next message.")
 
     def _stopped_by_system(self) -> bool:

@@ -26,6 +26,28 @@ class TurnEnded(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class CallLine:
+    """One call of a past turn. `ending` says in words how it went, "" for well."""
+
+    tool: str
+    summary: str
+    ending: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LastExchange:
+    """The end of a session: the last prompt, the calls that came of it, the answer ("" if there is none).
+
+    `elsewhere` says in one line where it was led, if not in this folder and with this agent file.
+    """
+
+    prompt: str
+    answer: str
+    calls: Sequence[CallLine] = ()
+    elsewhere: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class SessionLine:
     """One past session in a list. `when` is a local date and time as text."""
 
@@ -88,8 +110,14 @@ class ChatAgent(Protocol):
     def compact(self) -> str:
         """Replace the older part of the history by a summary. Returns one line on what was done."""
 
-    def last_exchange(self) -> tuple[str, str] | None:
-        """The last prompt and the last answer of this session, None if it is new."""
+    def last_exchange(self) -> LastExchange | None:
+        """The end of this session, None if it is new."""
+
+    def way_back(self) -> str:
+        """The command that goes on with this session, "" if there is nothing to go on with."""
+
+    def models(self) -> Sequence[tuple[str, str]]:
+        """What `use_model` may be given, each with a word on it: not all that there is."""
 
     def sessions(self) -> Sequence[SessionLine]:
         """Past sessions of this folder and agent file, newest first."""

@@ -21,7 +21,7 @@ class AnswerReader(Protocol):
 
     def edit(self, text: str) -> str | None: ...
 
-    def discard_typed(self) -> None: ...
+    def take_typed_ahead(self) -> str: ...
 
 
 class ChatPerson:
@@ -33,13 +33,17 @@ class ChatPerson:
         self._reader = reader
         self._interrupt = interrupt
         self.palette: Palette = screen.palette
+        self.typed_ahead = ""  # what was typed before a question and was meant for a later message
 
     def decide(self, request: ConsentRequest) -> Answer:
+        """What was typed before the question was there is thrown away: it could not be meant for it."""
         with self._asking():
             return dialog.decide(self, request)
 
     def clarify(self, questions: Sequence[tuple[str, Sequence[str]]]) -> Sequence[str]:
-        with self._asking():
+        """What was typed before the questions were there waits for the next message."""
+        with self._asking() as typed:
+            self.typed_ahead += typed
             self.show([""])
             return dialog.clarify(self, questions)
 
@@ -62,11 +66,13 @@ class ChatPerson:
         return changed
 
     @contextlib.contextmanager
-    def _asking(self) -> Iterator[None]:
+    def _asking(self) -> Iterator[str]:
+        """Gives what was typed before."""
         with self._display.paused():
-            self._reader.discard_typed()
             try:
-                yield
+                with self._interrupt.waiting():
+                    typed = self._reader.take_typed_ahead()
+                yield typed
             except KeyboardInterrupt:
                 self._interrupt.stop.set()  # the key was read as a key: nobody else has heard of it
                 if not self._screen.moves:

@@ -1,10 +1,11 @@
-"""Completion of `/commands` at the start of a message and of `@files` anywhere in it."""
+"""Completion of `/commands` at the start of a message, of what follows some, and of `@files` anywhere in it."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeAlias
 
 from prompt_toolkit.application import get_app
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
@@ -16,16 +17,28 @@ from mm.visible import make_visible_line
 
 _MOST = 100
 _ROOM_FOR_HELP = 50  # columns
+_ARGUMENT = re.compile(r"/(?P<command>\w+) +(?P<typed>\S*)")
 _MENTION = re.compile(r'(?<!\S)@("?)([^\s"]*)$')
 
 
+Choices: TypeAlias = Callable[[str], Sequence[tuple[str, str]]]
+"""What can follow the command of this name, each with its meaning."""
+
+
 class ChatCompleter(Completer):
-    """Completes names of commands and paths of files."""
+    """Completes names of commands, what `choices` says can follow them, and paths of files."""
+
+    def __init__(self, choices: Choices = lambda command: ()) -> None:
+        self._choices = choices
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         before = document.text_before_cursor
         if before.startswith("/") and " " not in before and "\n" not in before:
             yield from _commands(before)
+            return
+        argument = _ARGUMENT.fullmatch(before)
+        if argument:
+            yield from _arguments(argument["typed"], self._choices(argument["command"]))
             return
         mention = _MENTION.search(before)
         if mention:
@@ -41,6 +54,12 @@ def _commands(typed: str) -> Iterator[Completion]:
     has_room = get_app().output.get_size().columns >= _ROOM_FOR_HELP
     for _, name, meaning in sorted(found, key=lambda item: item[0]):
         yield Completion(f"/{name}", start_position=-len(typed), display_meta=meaning if has_room else "")
+
+
+def _arguments(typed: str, choices: Sequence[tuple[str, str]]) -> Iterator[Completion]:
+    for value, meaning in choices:
+        if value.startswith(typed):
+            yield Completion(value, start_position=-len(typed), display_meta=make_visible_line(meaning))
 
 
 def _paths(typed: str, *, quoted: bool) -> Iterator[Completion]:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import shlex
+import shutil
 import subprocess
 import tempfile
 from pathlib import Path
+
+from mm.visible import make_visible_line
 
 
 def editor_command() -> list[str]:
@@ -18,6 +21,15 @@ def editor_command() -> list[str]:
             if command:
                 return command
     return []
+
+
+def editor_problem() -> str:
+    """Why the editor that the person chose cannot be started; "" if it can, or if none was chosen."""
+    command = editor_command()
+    if not command or shutil.which(command[0]):
+        return ""
+    name = "VISUAL" if command[0] in os.environ.get("VISUAL", "") else "EDITOR"
+    return f"There is no program `{make_visible_line(command[0])}`, which {name} names."
 
 
 def edit_in_editor(text: str, suffix: str) -> str | None:

@@ -6,12 +6,17 @@ import re
 import select
 from collections.abc import Callable
 
+from prompt_toolkit.application import run_in_terminal
 from prompt_toolkit.buffer import Buffer
-from prompt_toolkit.filters import completion_is_selected, has_completions, is_searching
+from prompt_toolkit.filters import Condition, completion_is_selected, has_completions, is_searching
 from prompt_toolkit.key_binding import KeyBindings, KeyBindingsBase, KeyPressEvent, merge_key_bindings
 from prompt_toolkit.keys import Keys
 
+from mm.terminal.editor import editor_problem
+from mm.visible import remove_escapes
+
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_RUBBED_OUT = re.compile("[^\x7f\x08\r\n][\x7f\x08]|[^\r\n]*\x15")
 _NEXT_KEY = 0.01  # seconds in which a paste brings its next key and a person does not
 
 
@@ -21,9 +26,17 @@ def clean_paste(text: str) -> str:
     return plain.encode("utf-8", "replace").decode("utf-8")  # a byte that is no UTF-8 arrives as a lone surrogate
 
 
+def as_line(typed: str) -> str:
+    """The text that keys make which nobody has read yet: what was rubbed out and what moved the cursor is gone."""
+    text = typed
+    while (shorter := _RUBBED_OUT.sub("", text)) != text:
+        text = shorter
+    return clean_paste(remove_escapes(text)).strip("\n")
+
+
 def message_keys() -> KeyBindingsBase:
     """Enter sends, Alt-Enter and Ctrl-J break the line, a paste never sends, Ctrl-C clears or asks to leave."""
-    return merge_key_bindings([_enter_keys(), _break_keys(), _paste_keys(clean_paste), _clear_keys()])
+    return merge_key_bindings([_enter_keys(), _break_keys(), _paste_keys(clean_paste), _clear_keys(), _editor_keys()])
 
 
 def question_keys() -> KeyBindingsBase:
@@ -112,6 +125,17 @@ def _clear_keys() -> KeyBindings:
             event.current_buffer.reset()
         else:
             event.app.exit(exception=KeyboardInterrupt, style="class:aborting")
+
+    return keys
+
+
+def _editor_keys() -> KeyBindings:
+    """What Ctrl-X Ctrl-E does where the editor cannot be started: of itself prompt_toolkit would start another one."""
+    keys = KeyBindings()
+
+    @keys.add("c-x", "c-e", filter=Condition(lambda: bool(editor_problem())))
+    def _(event: KeyPressEvent) -> None:
+        run_in_terminal(lambda: print(editor_problem()))
 
     return keys
 

@@ -11,8 +11,8 @@ from typing import TextIO
 from mm.dispatch.person import Answer, ConsentRequest
 from mm.interrupt import Interrupt
 from mm.terminal import dialog
-from mm.terminal.editor import edit_in_editor, editor_command
-from mm.terminal.modes import cooked, discard_typed, read_line
+from mm.terminal.editor import edit_in_editor, editor_command, editor_problem
+from mm.terminal.modes import cooked, read_line, take_typed_ahead
 from mm.terminal.palette import Palette, palette_for
 
 
@@ -45,14 +45,17 @@ class LineDesk:
             return read_line(self._descriptor)
 
     def edit(self, text: str) -> str | None:
-        if editor_command():
+        problem = editor_problem()
+        if editor_command() and not problem:
             with cooked(self._descriptor):
                 return edit_in_editor(text, suffix=".json")
+        self.show([problem] if problem else [])
         self.show(["The arguments now:", *(f"  {line}" for line in text.split("\n"))])
         return self.ask("new arguments, as JSON on one line (Enter: keep) > ")
 
-    def discard_typed(self) -> None:
-        discard_typed(self._descriptor)
+    def take_typed_ahead(self) -> str:
+        with self._interrupt.waiting():
+            return take_typed_ahead(self._descriptor)
 
 
 class LinePerson:
@@ -62,9 +65,9 @@ class LinePerson:
         self._desk = LineDesk(interrupt, stream or sys.stderr)
 
     def decide(self, request: ConsentRequest) -> Answer:
-        self._desk.discard_typed()
+        self._desk.take_typed_ahead()
         return dialog.decide(self._desk, request)
 
     def clarify(self, questions: Sequence[tuple[str, Sequence[str]]]) -> Sequence[str]:
-        self._desk.discard_typed()
+        self._desk.take_typed_ahead()
         return dialog.clarify(self._desk, questions)

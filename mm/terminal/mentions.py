@@ -10,6 +10,11 @@ from mm.folders import with_home
 
 LARGEST = 256 * 1024  # bytes
 _MENTION = re.compile(r'(?<!\S)@(?:"([^"\n]+)"|([\w./~+-]+))(?=[\s,;:!?)]|$)')
+_BLOCK = re.compile(
+    r"\n\n(?P<block>(?:Content of `[^\n]*`|(?P<own>I ran `[^\n]*` \([^\n]*\)\. Its output)):\n"
+    r"(?P<fence>`{3,})[^\n`]*\n(?:.*?\n)??(?P=fence))(?=\n\n|\Z)",
+    re.DOTALL,
+)
 _BACKTICKS = re.compile(r"`{3,}")
 
 
@@ -44,6 +49,27 @@ def labelled_block(label: str, content: str, language: str = "") -> str:
     longest = max((len(run) for run in _BACKTICKS.findall(content)), default=2)
     fence = "`" * (longest + 1)
     return f"{label}:\n{fence}{language}\n{content.rstrip()}\n{fence}"
+
+
+def split_prompt(prompt: str) -> tuple[str, list[str]]:
+    """A prompt as it was sent, as the message that was typed and the outputs of own commands that went with it.
+
+    Files are left out: the message still names them.
+    """
+    for begin in _BLOCK.finditer(prompt):
+        blocks: list[re.Match[str]] = []
+        end = begin.start()
+        while block := _BLOCK.match(prompt, end):
+            blocks.append(block)
+            end = block.end()
+        if end == len(prompt):
+            return prompt[: begin.start()], [block["block"] for block in blocks if block["own"]]
+    return prompt, []
+
+
+def own_output(command: str, ending: str, output: str) -> str:
+    """The block that tells the model what a command of the person's own gave."""
+    return labelled_block(f"I ran `{command}` ({ending}). Its output", output or "(no output)")
 
 
 class _UnreadableError(Exception):

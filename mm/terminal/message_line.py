@@ -9,11 +9,12 @@ from typing import Any
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import get_app
+from prompt_toolkit.completion import Completer
 from prompt_toolkit.filters import Condition, to_filter
 from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.input import Input, create_input
-from prompt_toolkit.input.typeahead import clear_typeahead
+from prompt_toolkit.input.typeahead import get_typeahead
 from prompt_toolkit.layout.containers import HSplit, VerticalAlign
 from prompt_toolkit.layout.controls import BufferControl
 from prompt_toolkit.output import ColorDepth, Output, create_output
@@ -22,9 +23,8 @@ from rich.color import Color
 
 from mm.errors import MMError
 from mm.folders import data_folder, open_private
-from mm.terminal.completion import ChatCompleter
 from mm.terminal.keys import clean_paste, editing_keys, message_keys, question_keys
-from mm.terminal.modes import discard_typed
+from mm.terminal.modes import take_typed_ahead
 from mm.terminal.palette import READABLE, Palette
 
 _PROMPT = "› "
@@ -36,14 +36,14 @@ _CHORD = 0.5  # seconds for the second key of Ctrl-X Ctrl-E, and so for Esc, whe
 class MessageLine:
     """The input of a chat on a terminal that can move its cursor."""
 
-    def __init__(self, status: Callable[[], FormattedText], palette: Palette) -> None:
+    def __init__(self, status: Callable[[], FormattedText], completer: Completer, palette: Palette) -> None:
         self._palette = palette
         self._input: Input = create_input()
         self._output: Output = create_output()
         self._status = status
         self._messages = self._session(
             history=_history(),
-            completer=ChatCompleter(),
+            completer=completer,
             complete_while_typing=Condition(_may_complete),
             multiline=True,
             key_bindings=message_keys(),
@@ -93,10 +93,10 @@ class MessageLine:
             return None
         return clean_paste(changed)
 
-    def discard_typed(self) -> None:
-        """Forget keys typed before a question appeared, wherever they wait."""
-        clear_typeahead(self._input)
-        discard_typed(self._input.fileno())
+    def take_typed_ahead(self) -> str:
+        """The keys that were typed before a question appears, wherever they wait."""
+        held = "".join(press.data for press in get_typeahead(self._input))
+        return held + take_typed_ahead(self._input.fileno())
 
     def _session(self, **options: Any) -> PromptSession[str]:
         options.setdefault("history", InMemoryHistory())
@@ -105,6 +105,7 @@ class MessageLine:
             output=self._output,
             style=_style(self._palette),
             color_depth=_depth(self._palette),
+            enable_suspend=True,
             **options,
         )
 

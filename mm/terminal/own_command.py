@@ -21,7 +21,7 @@ _LARGEST = 30_000  # characters that go to the model
 def run_on_terminal(command: str, descriptor: int) -> int:
     """Run a shell command as a shell would: with the terminal, in a process group of its own. Returns its exit code.
 
-    Ctrl-C goes to that group alone, and editors and pagers work.
+    Ctrl-C goes to that group alone, and editors and pagers work. A negative code is the signal that ended it.
     """
     with cooked(descriptor), _passing_on_interrupts() as started:
         child = subprocess.Popen(command, shell=True, process_group=0)
@@ -31,7 +31,7 @@ def run_on_terminal(command: str, descriptor: int) -> int:
 
 
 def run_captured(command: str, interrupt: Interrupt) -> tuple[str, int]:
-    """Run a shell command and keep its output, shortened in the middle. Returns output and exit code.
+    """Run a shell command and keep its output, shortened in the middle. Returns output and exit code, as above.
 
     Ctrl-C ends all that it started; what it left running in the background is not waited for.
     """
@@ -43,8 +43,18 @@ def run_captured(command: str, interrupt: Interrupt) -> tuple[str, int]:
     if captured.size > len(captured.head) + len(captured.tail):
         text = f"{captured.head.decode('utf-8', 'replace')}\n…\n{captured.tail.decode('utf-8', 'replace')}"
     if finished.ended is Ended.INTERRUPTED:
-        text += "\n(interrupted)"
-    return _shortened(text), 130 if finished.exit_code is None else finished.exit_code
+        return _shortened(text + "\n(interrupted)"), -signal.SIGINT
+    return _shortened(text), 1 if finished.exit_code is None else finished.exit_code
+
+
+def ending(code: int) -> str:
+    """How a command ended, as people say it: `exit code 3`, `ended by SIGINT`."""
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return f"ended by {signal.Signals(-code).name}"
+    except ValueError:  # a real-time signal
+        return f"ended by signal {-code}"
 
 
 def _wait(child: subprocess.Popen[bytes]) -> int:

@@ -20,13 +20,14 @@ from mm.events import (
     ReasoningShown,
     ReplyEnded,
     RequestSent,
+    TextHeld,
     TextShown,
 )
 from mm.interrupt import Interrupt
 from mm.messages import Outcome, Reply, ToolCall, ToolResult
 from mm.schemas.schema import Schema
 from mm.terminal.chat import ChatTerminal, run_chat
-from mm.terminal.chat_agent import SessionLine, UsageFacts
+from mm.terminal.chat_agent import LastExchange, SessionLine, UsageFacts
 from mm.tools.spec import Kind, Look, Plan, Shown, Tool
 
 ANSWER = """# Three notes
@@ -173,6 +174,16 @@ class StandIn:
         request = ConsentRequest(tool("bash"), {}, Plan(None, (Shown("bash", Look.TEXT, (text,)),), "d"))
         return self.say(f"decision={self.terminal.person.decide(request).decision.name}")
 
+    def do_held(self, prompt: str) -> TurnEnd:
+        self.emit(TextHeld())
+        self.wait(1.3)
+        return self.say("It was none.")
+
+    def do_lateclarify(self, prompt: str) -> TurnEnd:
+        self.emit(TextShown("working"))
+        self.wait(0.4)
+        return self.do_clarify(prompt)
+
     def do_clarify(self, prompt: str) -> TurnEnd:
         answers = self.terminal.person.clarify([("Which channel?", ["stable", "beta"]), ("Which version?", [])])
         return self.say(f"answers={list(answers)}")
@@ -225,13 +236,22 @@ class StandIn:
     def compact(self) -> str:
         return "Replaced 4 messages by a summary."
 
-    def last_exchange(self) -> tuple[str, str] | None:
+    def last_exchange(self) -> LastExchange | None:
         if os.environ.get("RESUMED"):
-            return "What about boats?", "They **float**."
+            return LastExchange("What about boats?", "They **float**.")
         return None
 
+    def way_back(self) -> str:
+        return f"mm -r {self.session_id}" if self.prompts else ""
+
+    def models(self) -> Sequence[tuple[str, str]]:
+        return [("local:stand-in", "its weights are here"), ("ollama:", "")]
+
     def sessions(self) -> Sequence[SessionLine]:
-        return [SessionLine("s-1", "2026-11-30 10:00", "What about boats?", here=True)]
+        return [
+            SessionLine("s-1", "2026-11-30 10:00", "What about boats?", here=True),
+            SessionLine("s-0", "2026-11-29 10:00", "What about trains?"),
+        ]
 
     def resume(self, session_id: str) -> None:
         if session_id != "s-1":

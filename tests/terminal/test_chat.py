@@ -8,6 +8,8 @@ import signal
 import termios
 from pathlib import Path
 
+import pytest
+
 from tests.terminal import stand_in
 from tests.terminal.pty import chat, terminal
 
@@ -68,6 +70,41 @@ def test_ctrl_c_cancels_the_turn_and_the_next_message_is_answered(tmp_path: Path
         it.wait_for("Interrupted.")
         it.say("still there?")
         it.wait_for("You said: 'still there?'")
+
+
+@pytest.mark.parametrize(("message", "awaited"), [("slow", "Half an answer"), ("tool", "sleep 60")])
+def test_what_was_typed_before_ctrl_c_comes_back_in_the_line_and_is_not_sent(
+    tmp_path: Path, message: str, awaited: str
+) -> None:
+    with chat(tmp_path) as it:
+        it.say(message)
+        it.wait_for(awaited)
+        it.say("one thing")
+        it.type("another")
+        it.type("\x03")
+        it.wait_for("Interrupted.")
+        it.wait_for("another")
+        it.say(" one")
+        it.wait_for(r"You said: 'one thing\nanother one'")
+
+
+def test_on_a_dumb_terminal_what_was_typed_before_ctrl_c_is_shown_and_not_sent(tmp_path: Path) -> None:
+    with chat(tmp_path, TERM="dumb") as it:
+        it.type("tool\n")
+        it.wait_for("sleep 60")
+        it.type("one thing\n\x03")
+        it.wait_for("Interrupted.")
+        it.wait_for("not sent: one thing")
+        it.wait_for("> ")
+        it.type("next\n")
+        it.wait_for("You said: 'next'")
+
+
+def test_while_text_is_held_back_that_may_be_a_call_it_is_said_how_long(tmp_path: Path) -> None:
+    with chat(tmp_path) as it:
+        it.say("held")
+        it.wait_for("writing a call 1.")
+        it.wait_for("It was none.")
 
 
 def test_ctrl_c_reaches_a_running_tool_through_the_stop_event(tmp_path: Path) -> None:
@@ -240,6 +277,23 @@ def test_tab_completes_commands_and_files(tmp_path: Path) -> None:
         it.wait_for('"chapter one.txt')
 
 
+def test_tab_completes_models_and_past_sessions(tmp_path: Path) -> None:
+    with chat(tmp_path) as it:
+        it.type("/model oll")
+        it.wait_for("oll")
+        it.type("\t")
+        it.wait_for("ollama:")
+        it.say("qwen3")
+        it.wait_for("The model is ollama:qwen3.")
+        it.wait_for("ollama:qwen3")
+        it.type("/resume s")
+        it.wait_for("What about trains?")
+        it.type("\t")
+        it.type("\r")
+        it.type("\r")
+        it.wait_for("There is no session `s-0`.")
+
+
 def test_the_menu_of_completions_is_in_the_terminals_own_colours(tmp_path: Path) -> None:
     with chat(tmp_path) as it:
         it.type("/")
@@ -257,7 +311,7 @@ def test_an_own_command_has_the_terminal_and_ctrl_c_ends_it_alone(tmp_path: Path
         it.say("!echo started $((1 + 2)); exec sleep 60")
         it.wait_for("started 3")
         it.type("\x03")
-        it.wait_for("exit code: -2")
+        it.wait_for("ended by SIGINT")
         it.say("next")
         it.wait_for("You said: 'next'")
 
@@ -268,6 +322,90 @@ def test_the_output_of_a_shared_own_command_goes_with_the_next_message(tmp_path:
         it.wait_for("The output goes to the model with your next message.")
         it.say("why?")
         it.wait_for("(exit code 0). Its output:")
+
+
+def test_what_was_attached_to_a_message_is_not_typed_text_when_it_is_taken_back(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("boats float\n")
+    with chat(tmp_path, columns=1000) as it:
+        it.say("!!seq 1001 1003")
+        it.wait_for("with your next message.")
+        it.wait_for("local:stand-in")
+        it.say("add @notes.txt")
+        it.wait_for("I ran seq 1001 1003 (exit")
+        it.wait_for("local:stand-in")
+        it.say("/retry")
+        it.wait_for("› add @notes.txt\n")
+        assert "1002" not in it.wait_for("You said: 'add @notes.txt")
+        it.wait_for("1002")  # it went along again
+        it.wait_for("local:stand-in")
+        it.say("/undo")
+        it.wait_for("The output of your own command goes along again.")
+        assert "1002" not in it.wait_for("add @notes.txt")
+        it.say(" up")
+        it.wait_for("You said: 'add @notes.txt up")
+        it.wait_for("1002")
+
+
+def test_a_command_that_takes_nothing_does_nothing_with_words_behind_it(tmp_path: Path) -> None:
+    with chat(tmp_path) as it:
+        it.say("/exit now")
+        it.wait_for("/exit takes nothing after it, not `now`.")
+        it.wait_for("Nothing was done.")
+        it.say("still here")
+        it.wait_for("You said: 'still here'")
+
+
+def test_leaving_says_how_to_go_on_if_there_is_something_to_go_on_with(tmp_path: Path) -> None:
+    with chat(tmp_path) as it:
+        it.type("\x04")
+        assert it.end() == 0
+        assert "To go on" not in it.seen
+    with chat(tmp_path) as it:
+        it.say("hello")
+        it.wait_for("You said: 'hello'")
+        it.wait_for("local:stand-in")
+        it.say("/exit")
+        it.wait_for("To go on with this: mm -r s-1")
+        assert it.end() == 0
+
+
+def a_shell_with_jobs() -> int:
+    """Gives the terminal to the chat as a job of its own, and brings it back once after it has stopped."""
+    signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+    job = os.fork()
+    if job == 0:
+        code = 1
+        try:
+            os.setpgid(0, 0)
+            os.tcsetpgrp(0, os.getpid())
+            signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+            code = stand_in.main()
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(job, os.WUNTRACED)
+    if os.WIFSTOPPED(status):
+        os.tcsetpgrp(0, os.getpgrp())
+        os.write(1, b"the job has stopped\r\n")
+        os.tcsetpgrp(0, job)
+        os.killpg(job, signal.SIGCONT)
+        _, status = os.waitpid(job, 0)
+    return os.waitstatus_to_exitcode(status)
+
+
+def test_ctrl_z_at_the_prompt_stops_the_chat_and_what_was_typed_is_there_when_it_goes_on(tmp_path: Path) -> None:
+    with terminal(a_shell_with_jobs, tmp_path) as it:
+        it.wait_for("local:stand-in")
+        it.type("half")
+        it.wait_for("half")
+        it.type("\x1a")
+        it.wait_for("the job has stopped")
+        it.wait_for("local:stand-in")
+        it.say(" and half")
+        it.wait_for("You said: 'half and half'")
+        assert "^Z" not in it.seen
+        it.wait_for("local:stand-in")
+        it.type("\x04")
+        assert it.end() == 0
 
 
 def test_history_is_kept_private_and_found_again(tmp_path: Path) -> None:
@@ -294,6 +432,14 @@ def test_a_message_can_be_written_in_an_editor(tmp_path: Path) -> None:
         it.wait_for("from the editor")
         it.type("\r")
         it.wait_for("You said: 'from the editor'")
+
+
+def test_an_editor_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with chat(tmp_path, EDITOR="nosuch-editor") as it:
+        it.type("\x18\x05")
+        it.wait_for("There is no program `nosuch-editor`, which EDITOR names.")
+        it.say("hello")
+        it.wait_for("You said: 'hello'")
 
 
 def test_a_dumb_terminal_gets_text_as_it_comes_and_no_cursor_movement(tmp_path: Path) -> None:

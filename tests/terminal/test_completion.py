@@ -16,6 +16,17 @@ def test_a_command_is_offered_by_its_name_before_others_by_another_name() -> Non
     assert offered("/c") == ["/clear", "/compact", "/cost"]
 
 
+def test_what_follows_a_command_is_offered_behind_it_alone() -> None:
+    completer = ChatCompleter(lambda command: [("local:a", "here"), ("ollama:", "")] if command == "model" else ())
+
+    def after(typed: str) -> list[str]:
+        return [found.text for found in completer.get_completions(Document(typed), CompleteEvent())]
+
+    assert after("/model ") == ["local:a", "ollama:"]
+    assert after("/model o") == ["ollama:"]
+    assert after("/clear ") == after("/model ollama: o") == after("a /model o") == []
+
+
 def test_a_command_is_offered_once() -> None:
     everything = offered("/")
     assert len(everything) == len(set(everything)) and "/help" in everything and "/cost" not in everything

@@ -48,6 +48,15 @@ def test_a_no_takes_a_reason_for_the_model(tmp_path: Path) -> None:
         it.wait_for("decision=NO reason='too early'")
 
 
+def test_a_no_and_its_reason_fit_in_one_line(tmp_path: Path) -> None:
+    with chat(tmp_path) as it:
+        for said in ("n too early", "No, too early"):
+            ask(it, "x")
+            it.say(said)
+            it.wait_for("decision=NO reason='too early'")
+            it.wait_for("local:stand-in")
+
+
 def test_enter_escape_and_end_of_input_are_a_no(tmp_path: Path) -> None:
     with chat(tmp_path) as it:
         ask(it, "x")
@@ -82,11 +91,27 @@ def test_what_was_typed_before_the_question_is_no_answer(tmp_path: Path) -> None
         it.say("late")
         it.wait_for("working")
         it.say("y")
-        it.wait_for("… >")
+        it.wait_for("letter and Enter: y, n, … >")
         it.type("n\r")
         it.wait_for("why not?")
         it.type("\r")
         it.wait_for("decision=NO")
+
+
+def test_what_was_typed_before_questions_of_the_model_waits_in_the_next_line(tmp_path: Path) -> None:
+    with chat(tmp_path) as it:
+        it.say("lateclarify")
+        it.wait_for("working")
+        it.say("and then sail")
+        it.wait_for("Enter skips >")
+        it.say("2")
+        it.wait_for("Which version?")
+        it.wait_for("Enter skips >")
+        it.say("")
+        it.wait_for("answers=['beta', '']")
+        it.wait_for("and then sail")
+        it.say(" home")
+        it.wait_for("You said: 'and then sail home'")
 
 
 def test_ctrl_c_at_the_question_interrupts_the_turn(tmp_path: Path) -> None:
@@ -178,6 +203,16 @@ def test_line_by_line_a_yes_an_edit_and_the_end_of_input(tmp_path: Path) -> None
         it.type("\x04")
         it.wait_for("answer: NO '' ''")
         assert it.end() == 0
+
+
+def test_line_by_line_a_missing_editor_is_named_and_the_line_takes_its_place(tmp_path: Path) -> None:
+    with terminal(stand_in_lines.main, tmp_path, EDITOR="nosuch-editor -w") as it:
+        it.wait_for("… > ")
+        it.type("e\n")
+        it.wait_for("There is no program `nosuch-editor`, which EDITOR names.")
+        it.wait_for("new arguments")
+        it.type('{"version": "2"}\n')
+        it.wait_for("answer: EDIT")
 
 
 def test_line_by_line_ctrl_c_raises_keyboard_interrupt(tmp_path: Path) -> None:

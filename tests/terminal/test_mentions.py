@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mm.terminal.mentions import LARGEST, insert_files
+from mm.terminal.mentions import LARGEST, insert_files, own_output, split_prompt
 
 
 @pytest.fixture(autouse=True)
@@ -45,3 +45,12 @@ def test_what_cannot_be_read_is_said() -> None:
 
 def test_a_home_of_nobody_is_a_file_that_is_not_there() -> None:
     assert insert_files("see @~nosuchuser/a.txt").problems == ("There is no file `~nosuchuser/a.txt`.",)
+
+
+def test_a_prompt_is_split_into_what_was_typed_and_the_outputs_that_went_with_it() -> None:
+    Path("a.md").write_text("```\n\nI ran `x`\n```\n")
+    outputs = [own_output("seq 3", "exit code 0", "1\n\n```\n2\n"), own_output("true", "ended by SIGINT", "")]
+    sent = insert_files("see\n\n@a.md").text
+    assert split_prompt("\n\n".join([sent, *outputs])) == ("see\n\n@a.md", outputs)
+    assert split_prompt(f"{sent}\n\nand more") == (f"{sent}\n\nand more", [])
+    assert split_prompt("plain") == ("plain", [])

@@ -260,7 +260,7 @@ def test_a_dumb_terminal_gets_lines_and_no_cursor_movement(place: Place) -> None
         assert "\x1b" not in it.seen
         seen = it.seen.replace("\r", "")
     assert '> y\n\n→ act what="x"\n✓ act what="x"  done x\n\nThere are' in seen, "what differs in kind has a gap"
-    assert seen.endswith("That is all.\n\n> ")
+    assert "That is all.\n\n> \nTo go on with this: mm -a agent.yaml -r 2" in seen
     assert place.log() == ["act x"]
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 
 from tests.cli.running import Place, call, logging_tool
-from tests.terminal.pty import Terminal
+from tests.terminal.pty import ESCAPES, Terminal
 from tests.terminal.real import leave, mm_chat, records, resumed, store_of
 
 
@@ -107,6 +109,37 @@ def test_continue_in_the_chat_shows_where_it_was_left(place: Place) -> None:
         says(it, "where again?", "In the drawer, as I said.")
         assert leave(it) == 0
     assert len(records(place)) == 4
+
+
+def test_going_on_after_a_kill_shows_the_call_whose_outcome_is_not_known(place: Place) -> None:
+    place.write("slow.sh", "#!/bin/sh\nwhile echo begun; do sleep 0.1; done\n", 0o755)  # ends when nobody reads
+    slow = {"name": "slow", "description": "Slow.", "command": ["./slow.sh"]}
+    place.agent([call("act", what="x"), call("slow")], [logging_tool(place, "act"), slow], yolo=True)
+    with mm_chat(place) as it:
+        it.say("go")
+        it.wait_for("begun")
+        os.kill(it.process, signal.SIGKILL)
+        it.end()
+    with mm_chat(place, "-c") as it:
+        seen = ESCAPES.sub("", it.seen).replace("\r", "")
+        assert '✓ act what="x"\n✗ slow  started, outcome unknown\n' in seen and "(no answer)" in seen
+        assert leave(it) == 0
+
+
+def test_a_session_of_another_folder_and_agent_file_says_so_when_it_goes_on(place: Place) -> None:
+    file = place.agent(["One."])
+    place.mm("-p", "first", "-a", str(file))
+    there = Place(place.folder / "there", place.home)
+    there.folder.mkdir()
+    there.agent(["Two."])
+    with mm_chat(there, "-r", "latest", columns=1000) as it:
+        assert (
+            f"It was led in {place.folder} with the tools of {file}; "
+            f"from here on it goes on in {there.folder} with the tools of {there.folder}/agent.yaml."
+        ) in ESCAPES.sub("", it.seen)
+        says(it, "second", "Two.")
+        assert leave(it) == 0
+        assert f"To go on with this: mm -a agent.yaml -r {store_of(place).sessions()[0].id}" in it.seen
 
 
 def test_no_session_keeps_nothing_of_a_chat(place: Place) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mm.terminal.commands.command import Chat
+from mm.terminal.mentions import split_prompt
 
 
 def clear(chat: Chat, argument: str) -> None:
@@ -24,8 +25,10 @@ def undo(chat: Chat, argument: str) -> None:
     if prompt is None:
         chat.voice.say("There is nothing to take back.")
         return
-    chat.draft = prompt
+    chat.draft = _typed_part(chat, prompt)
     chat.voice.say("Took back the last exchange. What its calls changed stays changed.")
+    if chat.attachments:
+        chat.voice.say("The output of your own command goes along again.")
 
 
 def retry(chat: Chat, argument: str) -> None:
@@ -34,7 +37,14 @@ def retry(chat: Chat, argument: str) -> None:
     if prompt is None:
         chat.voice.say("There is nothing to ask again.")
         return
-    chat.prompt = prompt
+    chat.prompt = _typed_part(chat, prompt)
+
+
+def _typed_part(chat: Chat, prompt: str) -> str:
+    """What was typed of a prompt. The outputs that went with it are attached again, not shown as typed text."""
+    typed, outputs = split_prompt(prompt)
+    chat.attachments[:0] = [output for output in outputs if output not in chat.attachments]
+    return typed
 
 
 def leave(chat: Chat, argument: str) -> None:

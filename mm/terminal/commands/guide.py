@@ -10,9 +10,10 @@ KEYS = (
     ("Enter", "send"),
     ("Alt-Enter, Ctrl-J", "new line"),
     ("Up, Down, Ctrl-R", "earlier messages, search them"),
-    ("Tab", "complete a /command or an @file"),
+    ("Tab", "complete a /command, a model, a session or an @file"),
     ("Ctrl-X Ctrl-E", "write the message in $VISUAL or $EDITOR"),
     ("Ctrl-C", "stop the turn; clear the line; twice: leave"),
+    ("Ctrl-Z", "put mm in the background; `fg` in the shell brings it back"),
     ("Ctrl-D", "leave"),
 )
 STARTS = (

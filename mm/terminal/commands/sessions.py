@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mm.counts import count
 from mm.folders import with_home
+from mm.terminal.chat_agent import CallLine
 from mm.terminal.commands.command import Chat
+from mm.terminal.mentions import split_prompt
 
 _MOST_LISTED = 20
 _LAST_EXCHANGE_LINES = 12
+_MOST_CALLS = 5
 
 
 def show_sessions(chat: Chat, argument: str) -> None:
@@ -36,18 +41,33 @@ def show_last_exchange(chat: Chat) -> None:
     last = chat.agent.last_exchange()
     if last is None:
         return
-    prompt, answer = last
     chat.voice.say_heading(f"Session {chat.agent.session_id}, where you left it:")
-    lines = prompt.strip().split("\n")
+    if last.elsewhere:
+        chat.voice.say(last.elsewhere)
+    lines = split_prompt(last.prompt)[0].strip().split("\n")
     left = len(lines) - _LAST_EXCHANGE_LINES
     more = [f"… {count(left, 'more line')}"] if left > 0 else []
     chat.voice.say("")
     chat.voice.say_prompt("\n".join([*lines[:_LAST_EXCHANGE_LINES], *more]))
     chat.voice.say("")
-    chat.voice.say_markdown(answer or "(no answer)")
+    _show_calls(chat, last.calls)
+    chat.voice.say_markdown(last.answer or "(no answer)")
     if plan := chat.agent.plan():
         chat.voice.say_heading("The plan:")
         chat.voice.say(plan)
+
+
+def _show_calls(chat: Chat, calls: Sequence[CallLine]) -> None:
+    """The last calls of a turn. One that was never answered may have had an effect: it must not be missed."""
+    if not calls:
+        return
+    earlier = len(calls) - _MOST_CALLS
+    lines = [f"… {count(earlier, 'earlier call')}"] if earlier > 0 else []
+    for call in calls[-_MOST_CALLS:]:
+        mark, ending = ("✗", f"  {call.ending}") if call.ending else ("✓", "")
+        lines.append(f"{mark} {call.tool} {call.summary}".rstrip() + ending)
+    chat.voice.say("\n".join(lines))
+    chat.voice.say("")
 
 
 def export(chat: Chat, argument: str) -> None:

@@ -34,6 +34,9 @@ def run_command(chat: Chat, line: str) -> None:
     """Run a line such as `/model ollama:qwen3`. An unknown name is an error that names the nearest one."""
     name, _, argument = line.strip().removeprefix("/").partition(" ")
     command = _BY_NAME.get(name.lower())
+    if command is not None and argument.strip() and not command.takes:
+        chat.voice.complain(f"/{name} takes nothing after it, not `{argument.strip()}`.", "Nothing was done.")
+        return
     if command is not None:
         command.run(chat, argument.strip())
         return
