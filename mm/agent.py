@@ -13,7 +13,7 @@ from mm.dispatch.gate import CirclingError, Gate, may_become_call
 from mm.dispatch.names import Names
 from mm.dispatch.nudges import nudge
 from mm.errors import ExitCode, MMError, ModelError
-from mm.events import Listener, Notice, ReasoningShown, ReplyEnded, RequestSent, TextShown
+from mm.events import Listener, Notice, ReasoningShown, ReplyEnded, RequestSent, TextHeld, TextShown
 from mm.interrupt import Interrupt, Interrupted
 from mm.messages import Message, Outcome, Reply, Role, ToolOffer, ToolResult, Usage
 from mm.models.model import Delta, Model
@@ -159,9 +159,8 @@ class Agent:
                 self._listen(ReasoningShown(delta.text))
                 return
             shown = gate.feed(delta.text)
-            if shown:
-                self._partial += shown
-                self._listen(TextShown(shown))
+            self._partial += shown
+            self._listen(TextShown(shown) if shown else TextHeld())
 
         with self.interrupt.waiting():
             try:
