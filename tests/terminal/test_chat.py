@@ -438,6 +438,7 @@ def test_an_editor_that_is_not_there_is_named(tmp_path: Path) -> None:
     with chat(tmp_path, EDITOR="nosuch-editor") as it:
         it.type("\x18\x05")
         it.wait_for("There is no program `nosuch-editor`, which EDITOR names.")
+        it.wait_for("local:stand-in")
         it.say("hello")
         it.wait_for("You said: 'hello'")
 
