@@ -160,7 +160,10 @@ class Agent:
                 return
             shown = gate.feed(delta.text)
             self._partial += shown
-            self._listen(TextShown(shown) if shown else TextHeld())
+            if shown:
+                self._listen(TextShown(shown))
+            elif delta.text.strip():
+                self._listen(TextHeld())
 
         with self.interrupt.waiting():
             try:

@@ -92,7 +92,6 @@ class Consent:
 
     def rules(self) -> list[str]:
         """The rules in force, one line each."""
-        lines = ["everything else runs without asking (yolo)" if self.yolo else "everything else is asked about"]
         named = (
             ("never runs", self.denied | self.permissions.deny),
             ("allowed on the command line", self.allowed),
@@ -100,10 +99,13 @@ class Consent:
             ("runs without asking", self.permissions.allow),
             ("allowed for this session", {name for name, _ in self._session}),
         )
-        lines[:0] = [f"{what}: {', '.join(sorted(names))}" for what, names in named if names]
+        lines = [f"{what}: {', '.join(sorted(names))}" for what, names in named if names]
         if self.grants is not None:
             lines += [f"allowed always ({entry.id}): {entry.tool}: {entry.shown}" for entry in self.grants.entries()]
-            lines += [self.grants.problem] if self.grants.problem else []
+        rest = "runs without asking (yolo)" if self.yolo else "is asked about, but for reading in this folder"
+        lines.append(f"everything else {rest}" if lines else f"everything {rest}")
+        if self.grants is not None and self.grants.problem:
+            lines.append(self.grants.problem)
         return lines
 
     def _reason_to_ask(self, tool: Tool, plan: Plan, hook: Permission | None) -> str | None:

@@ -88,6 +88,7 @@ def test_always_is_not_asked_again_in_this_session_but_in_the_next(place: Place)
         it.wait_for("Both are done.")
         it.say("/permissions")
         it.wait_for("allowed for this session: act")
+        it.wait_for("everything else is asked about, but for reading in this folder")
         assert leave(it) == 0
     assert place.log() == ["act 1", "act 2"]
     with mm_chat(place) as it:
@@ -153,6 +154,17 @@ def test_edited_arguments_are_what_runs_and_the_model_is_told(place: Place) -> N
         it.wait_for("Seen.")
         assert leave(it) == 0
     assert place.log() == ["act staging"]
+
+
+def test_a_call_that_is_being_written_as_text_is_not_a_wait_for_the_model(place: Place) -> None:
+    pieces = ['{"name": "act", ', *(["  "] * 30), '"arguments": {"what": "x"}}']
+    release(place, {"pieces": pieces, "delay": 0.02}, "Done.", yolo=True)
+    with mm_chat(place) as it:
+        it.say("go")
+        it.wait_for("writing a call")
+        it.wait_for("Done.")
+        assert leave(it) == 0
+    assert place.log() == ["act x"]
 
 
 def test_two_hundred_pasted_lines_are_one_message(place: Place) -> None:
