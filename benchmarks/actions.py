@@ -126,7 +126,7 @@ class Stage:
                 raise SystemExit(done.stderr.decode())
         seconds = time.perf_counter() - begin
         lines = self._log.read_text("utf-8").splitlines() if self._log.exists() else []
-        told = output.decode().replace(str(self._folder), "FOLDER")
+        told = output.decode().replace(str(self._folder), "FOLDER").replace(str(ROOT), "PROJECT")
         return lines, json.loads(told or "{}"), code, seconds
 
     def close(self) -> None:

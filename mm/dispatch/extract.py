@@ -22,6 +22,7 @@ _CALL_KEYS = frozenset({"name", "arguments", "parameters", "id", "type", "functi
 CALL_LANGUAGES = frozenset({"json", "tool_call", "tool", "xml", "tool_code"})
 TAGS = ("tool_call", "tools", "tool_calls", "function_call")
 OPENING = re.compile(r"\s*(?:<(?P<tag>tool_calls?|tools|function_call)>|```(?P<info>[A-Za-z_-]*)[ \t]*\r?\n?)")
+_LONE_CLOSING = re.compile(r"(?:</(?:tool_calls?|tools|function_call)>|```)\s*")
 _decoder = json.JSONDecoder(strict=False)  # raw line breaks inside texts have one reading
 
 
@@ -79,7 +80,9 @@ def _read_block(text: str, position: int, is_offered: IsOffered) -> tuple[list[T
     """The calls of one fence, one tag, or one bare value from `position` on, and where the next block starts."""
     opening = OPENING.match(text, position)
     if opening is None:
-        return _read_values(text, position, is_offered)
+        bare = _read_values(text, position, is_offered)
+        # A lone closing one is what is left where a server took the opening one for a token of its own.
+        return (bare[0], len(text)) if bare and _LONE_CLOSING.fullmatch(text, bare[1]) else bare
     if opening["info"] and opening["info"].lower() not in CALL_LANGUAGES:
         return None
     inside = _read_values(text, opening.end(), is_offered)
