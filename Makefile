@@ -48,7 +48,7 @@ types: $(READY_DEV) ## Check the types
 
 check: lint types test ## Everything that CI runs
 
-bench: modules ## Run the benchmarks (some take minutes)
+bench: modules ## Run the benchmarks (half an hour with both models)
 	$(VENV)/bin/python benchmarks/run_all.py
 
 clean: ## Remove the virtual environment and what was built
