@@ -10,7 +10,7 @@ import click
 
 from mm.cli import agent_checks, checks
 from mm.cli.agent_file import agent_file
-from mm.cli.agent_option import AGENT_OPTION
+from mm.cli.agent_option import AGENT_OPTION, AgentCommand
 from mm.cli.checks import Check, Status
 from mm.cli.complete import complete_model
 from mm.cli.streams import show, show_json
@@ -23,7 +23,7 @@ from mm.visible import make_visible_line
 _WIDEST = 14  # columns of a name
 
 
-@click.command("doctor")
+@click.command("doctor", cls=AgentCommand)
 @AGENT_OPTION
 @click.option("-m", "--model", metavar="MODEL", shell_complete=complete_model, help="Look at this model.")
 @click.option("--mcp", is_flag=True, help="Start the MCP servers of the agent file, too.")

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mm import __version__
-from mm.cli.agent_option import AGENT_OPTION
+from mm.cli.agent_option import AGENT_OPTION, means_agent_file
 from mm.cli.complete import complete_folder, complete_model, complete_session, complete_tool
 from mm.cli.report import report
 from mm.cli.streams import ReaderGoneError, abandon_stdout, prepare_streams, tell
 from mm.cli.values import NOT_EMPTY
 from mm.errors import ExitCode, MMError, UsageError
 from mm.options import Options, OutputFormat
+from mm.visible import make_shell_word
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -33,6 +34,7 @@ class _Entry:
     help: str
     module: str = ""
     commands: Mapping[str, _Entry] | None = None
+    alone: str = ""  # of a group: the command that it means where none is named
 
 
 _COMMANDS = {
@@ -67,11 +69,12 @@ _COMMANDS = {
         },
     ),
     "permissions": _Entry(
-        "What you have allowed always.",
+        "What you have allowed always; alone, it lists that.",
         commands={
             "list": _Entry("List it.", "mm.cli.permissions_list"),
             "revoke": _Entry("Take it back.", "mm.cli.permissions_revoke"),
         },
+        alone="list",
     ),
     "mcp": _Entry(
         "MCP servers.", commands={"list": _Entry("Start the servers and list their tools.", "mm.cli.mcp_list")}
@@ -84,9 +87,15 @@ _COMMANDS = {
 class _LazyGroup(click.Group):
     """A group whose commands are loaded by name."""
 
-    def __init__(self, entries: Mapping[str, _Entry], **rest: Any) -> None:
+    def __init__(self, entries: Mapping[str, _Entry], alone: str = "", **rest: Any) -> None:
         super().__init__(**rest)
         self._entries = {name: entry for name, entry in entries.items() if _exists(entry)}
+        self._alone = alone
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if self._alone and not args and not ctx.resilient_parsing:
+            args = [self._alone]
+        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self._entries)
@@ -96,7 +105,7 @@ class _LazyGroup(click.Group):
         if entry is None:
             return None
         if entry.commands is not None:
-            return _LazyGroup(entry.commands, name=cmd_name, help=entry.help, no_args_is_help=True)
+            return _LazyGroup(entry.commands, entry.alone, name=cmd_name, help=entry.help, no_args_is_help=True)
         command: click.Command = importlib.import_module(entry.module).command
         return command
 
@@ -115,15 +124,34 @@ class _LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        name = args[0]
-        if name not in self._entries and not name.startswith("-"):
-            near = difflib.get_close_matches(name, [*self._entries], n=1)
-            hint = f" Did you mean `{near[0]}`?" if near else ""
-            asks = "" if near or ctx.parent else f' To ask the model: mm -p "{name} …"'
-            if ctx.params.get("prompt") is not None:
-                hint, asks = "", " A prompt of several words needs quotes around all of it."
-            raise click.UsageError(f"There is no command `{name}`.{hint}{asks}", ctx)
+        name, prompt = args[0], ctx.params.get("prompt")
+        if not ctx.resilient_parsing:
+            if name not in self._entries and not name.startswith("-"):
+                raise click.UsageError(f"There is no command `{name}`. {self._meant(ctx, name)}", ctx)
+            if prompt is not None:
+                whole = make_shell_word(prompt if prompt == "-" else " ".join([prompt, *args]))
+                hint = f"To ask: mm -p {whole}   For the command, leave out `-p`."
+                raise UsageError(f"`-p` asks the model, and `{name}` is a command: mm does one of the two.", hint)
         return super().resolve_command(ctx, args)
+
+    def _meant(self, ctx: click.Context, name: str) -> str:
+        """What to write in place of a command that there is not."""
+        if ctx.params.get("prompt") is not None:
+            return "A prompt of several words needs quotes around all of it."
+        if name == "help":
+            return f"Write: {ctx.command_path} -h"
+        if not ctx.parent and name in _MEANT:
+            return f"Write: {_MEANT[name]}"
+        if near := difflib.get_close_matches(name, [*self._entries], n=1):
+            return f"Did you mean `{near[0]}`?"
+        if ctx.parent:
+            return f"See: {ctx.command_path} -h"
+        if means_agent_file(name):
+            return f"The agent file is named with -a: mm -a {make_shell_word(name)}"
+        return f'To ask the model: mm -p "{name} …"'
+
+
+_MEANT = {"chat": "mm", "version": "mm --version"}
 
 
 def _exists(entry: _Entry) -> bool:

@@ -8,7 +8,7 @@ from mm.app.agent_file import chosen_config
 from mm.app.assembly import Assembly
 from mm.app.servers import ServerLine
 from mm.app.voices import LateEcho, notices_only
-from mm.cli.agent_option import AGENT_OPTION
+from mm.cli.agent_option import AGENT_OPTION, AgentCommand
 from mm.cli.streams import show, show_json
 from mm.errors import ExitCode
 from mm.interrupt import Interrupt

@@ -6,7 +6,7 @@ import click
 
 from mm.app.assembly import Assembly
 from mm.cli.agent_file import read_config
-from mm.cli.agent_option import AGENT_OPTION
+from mm.cli.agent_option import AGENT_OPTION, AgentCommand
 from mm.cli.streams import show, show_json
 from mm.config.schema import Config
 from mm.interrupt import Interrupt
@@ -17,7 +17,7 @@ from mm.visible import make_visible_line
 _WIDEST = 28  # columns of a name
 
 
-@click.command("list")
+@click.command("list", cls=AgentCommand)
 @AGENT_OPTION
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON list.")
 @click.pass_context

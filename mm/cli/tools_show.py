@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import click
 
 from mm.cli.agent_file import read_config
-from mm.cli.agent_option import AGENT_OPTION
+from mm.cli.agent_option import AGENT_OPTION, AgentCommand
 from mm.cli.complete import complete_tool
 from mm.cli.streams import show
 from mm.cli.tools_list import flags_of, tools_of
@@ -24,7 +24,7 @@ from mm.tools.spec import Tool
 from mm.visible import make_visible_line
 
 
-@click.command("show")
+@click.command("show", cls=AgentCommand)
 @click.argument("name", type=NOT_EMPTY, shell_complete=complete_tool)
 @AGENT_OPTION
 @click.pass_context

@@ -6,25 +6,29 @@ import os
 
 import click
 
-from mm.app.agent_file import named_file
 from mm.cli.agent_file import needed_file
+from mm.cli.agent_option import AGENT_OPTION
 from mm.cli.streams import show
 from mm.cli.values import NOT_EMPTY
 from mm.config.load import load
 from mm.config.summary import summary
 from mm.config.trust import trust
+from mm.errors import UsageError
 from mm.visible import make_visible_line
 
 
 @click.command("trust")
 @click.argument("file", type=NOT_EMPTY, required=False)
+@AGENT_OPTION
 @click.pass_context
-def command(context: click.Context, file: str | None) -> None:
-    """Trust FILE, or the agent file of this folder, as it is now.
+def command(context: click.Context, file: str | None, agent_file: str | None) -> None:
+    """Trust FILE (or -a FILE, as everywhere), or else the agent file of this folder, as it is now.
 
     Says what the file would start, allow and send where. When it, its skills or its hooks change, mm asks again.
     """
-    path = named_file(file) if file else needed_file(context, None).path
+    if file and agent_file:
+        raise UsageError("FILE and `-a` both name an agent file.", "Name one at a time.")
+    path = needed_file(context, file or agent_file).path
     config = load(path, environ=os.environ)
     for line in summary(config):
         show(make_visible_line(line))

@@ -178,13 +178,14 @@ def test_a_damaged_store_is_two_lines_and_no_traceback(mm: Terminal) -> None:
 
 
 def test_permissions_are_listed_and_revoked(mm: Terminal) -> None:
-    assert mm("permissions", "list") == (0, "", "Nothing is allowed always.\n")
+    assert mm("permissions", "list") == mm("permissions") == (0, "", "Nothing is allowed always.\n")
     grants = Grants(Path("/project/agent.yaml"))
     grants.add("release", "d1", "./release.sh \x1b[8m{{version}}")
     grants.add("status", "d2", "./status.sh")
     Grants(None).add("bash", "d3", "make test")
     items = json.loads(mm("permissions", "list", "--json")[1])
     out = mm("permissions", "list")[1]
+    assert mm("permissions")[1] == out
     assert "release" in out and "    ./release.sh \\x1b[8m{{version}}\n" in out and "(built-in defaults)" in out
     code, out, _ = mm("permissions", "revoke", items[0]["id"][:6])
     assert (code, out) == (0, f"Revoked {items[0]['id']}: release of /project/agent.yaml\n")

@@ -35,6 +35,67 @@ def test_a_prompt_without_its_quotes_is_said_to_need_them(place: Place) -> None:
     assert ran.code == 2 and "A prompt of several words needs quotes around all of it." in ran.err
 
 
+@pytest.mark.parametrize(
+    ("line", "whole"),
+    [
+        (["-p", "explain", "schema"], "'explain schema'"),
+        (["-p", "run", "init", "--name", "x"], "'run init --name x'"),
+        (["-p", "what is", "tools", "run"], "'what is tools run'"),
+        (["-p", "-", "schema"], "-"),
+    ],
+)
+def test_a_prompt_before_a_command_is_refused_and_neither_is_lost(place: Place, line: list[str], whole: str) -> None:
+    ran = place.mm(*line)
+    assert (ran.code, ran.out) == (2, "")
+    assert f"To ask: mm -p {whole}   For the command, leave out `-p`." in ran.err
+    assert [*place.folder.iterdir()] == []
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        (["chat"], "There is no command `chat`. Write: mm\n"),
+        (["help"], "There is no command `help`. Write: mm -h\n"),
+        (["tools", "help"], "There is no command `help`. Write: mm tools -h\n"),
+        (["version"], "There is no command `version`. Write: mm --version\n"),
+        (["tools", "zzz"], "There is no command `zzz`. See: mm tools -h\n"),
+        (["docter"], "Did you mean `doctor`?"),
+        (["why"], 'To ask the model: mm -p "why …"'),
+    ],
+)
+def test_a_command_that_there_is_not_is_answered_with_what_is_meant(place: Place, line: list[str], says: str) -> None:
+    ran = place.mm(*line)
+    assert ran.code == 2 and says in ran.err
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        (["tools", "check", "agent.yaml"], "mm tools check -a agent.yaml"),
+        (["tools", "list", "agent.yaml", "--json"], "mm tools list -a agent.yaml"),
+        (["tools", "show", "act", "agent.yaml"], "mm tools show act -a agent.yaml"),
+        (["mcp", "list", "agent.yaml"], "mm mcp list -a agent.yaml"),
+        (["doctor", "other file"], "mm doctor -a 'other file'"),
+        (["tools", "run", "act", "agent.yaml"], "-a agent.yaml"),
+        (["agent.yaml"], "mm -a agent.yaml"),
+        (["doctor", "gone.yml"], "mm doctor -a gone.yml"),
+    ],
+)
+def test_an_agent_file_without_its_option_is_answered_with_the_line_that_is_meant(
+    place: Place, line: list[str], meant: str
+) -> None:
+    place.agent(["hello"])
+    place.write("other file", "name: x\n")
+    ran = place.mm(*line)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.endswith(f"The agent file is named with -a: {meant}\n")
+
+
+def test_another_argument_too_many_is_still_named(place: Place) -> None:
+    ran = place.mm("tools", "check", "x", "y")
+    assert ran.code == 2 and "Got unexpected extra arguments (x y)" in ran.err
+
+
 def test_an_age_of_nothing_deletes_nothing(place: Place) -> None:
     """As from a script whose number is not set; all sessions of all folders would be gone."""
     place.agent(["hello"])
@@ -53,6 +114,7 @@ def test_an_age_of_nothing_deletes_nothing(place: Place) -> None:
         (["--cwd", "~nosuchuser", "tools", "list"], "there is no such folder"),
         (["init", "~nosuchuser"], "there is no such user"),
         (["trust", "~nosuchuser/a.yaml"], "there is no such user"),
+        (["trust", "-a", "~nosuchuser/a.yaml"], "there is no such user"),
         (["-m", "scripted:~nosuchuser/s.yaml", "-p", "x"], "There is no script `~nosuchuser/s.yaml`"),
         (["-m", "local:~nosuchuser/x.gguf", "-p", "x"], "There is no file `~nosuchuser/x.gguf`"),
     ],
