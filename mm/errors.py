@@ -1,4 +1,4 @@
-"""The two errors of mm: one that the user can mend, one that the model can act on."""
+"""The errors of mm: those that the user can mend, and those that the model can act on."""
 
 from __future__ import annotations
 
@@ -57,3 +57,7 @@ class ToolError(Exception):
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.message = message
+
+
+class CannotRunError(ToolError):
+    """The tool itself cannot run, whatever its arguments: its program, module or folder is missing or broken."""

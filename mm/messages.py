@@ -81,7 +81,7 @@ class Outcome(StrEnum):
     """How a call was answered."""
 
     OK = "ok"  # it ran and succeeded
-    FAILED = "failed"  # it ran and said that it failed
+    FAILED = "failed"  # it ran and said that it failed, or it could not be started
     TIMED_OUT = "timed_out"  # it ran and was stopped at its time limit
     KILLED = "killed"  # it ran and was stopped: memory, a signal, a dead server
     INTERRUPTED = "interrupted"  # the person interrupted
@@ -96,7 +96,7 @@ class Outcome(StrEnum):
 
     @property
     def ran(self) -> bool:
-        """Whether something ran, so that it may have had an effect."""
+        """Whether something may have run, and so may have had an effect."""
         return self in _RAN
 
 

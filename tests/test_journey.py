@@ -12,7 +12,19 @@ from typing import Any
 
 import pytest
 
-from mm.config.schema import Hook, HookEvent, OnError, Permissions, Place
+from mm.config.schema import (
+    CommandTool,
+    Grant,
+    Hook,
+    HookEvent,
+    Literal,
+    OnError,
+    Permissions,
+    Place,
+    Slot,
+    Template,
+    WasmTool,
+)
 from mm.dispatch.person import Answer, Decision
 from mm.events import Notice
 from mm.messages import Outcome
@@ -230,6 +242,48 @@ def test_a_looping_call_is_noticed_then_refused_then_ends_the_turn(
     assert not replies[2].stopped
     assert replies[3].stopped and json.loads(replies[3].answer or "") == {"name": "a"}
     assert len(trip.book.started) == 2
+
+
+def test_a_tool_that_cannot_run_fails_unasked_and_counts_as_a_loop(tmp_path: Path) -> None:
+    """Other arguments would not help, so they are not what is wrong."""
+    (tmp_path / "plain").write_text("#!/bin/sh\n")
+    echo = Literal("x")
+    broken: dict[str, CommandTool | WasmTool] = {
+        "is not installed": CommandTool(program="no-such-program", arguments=(Template((echo,)),)),
+        "is not there": CommandTool(program=f"{tmp_path}/gone", arguments=()),
+        "may not be executed": CommandTool(program=f"{tmp_path}/plain", arguments=()),
+        "working directory": CommandTool(program="cat", arguments=(), cwd=tmp_path / "gone"),
+        "one argument may have at most": CommandTool(program="cat", arguments=(Template((Literal("x" * 200_000),)),)),
+        "does not exist": WasmTool(module=tmp_path / "gone.wasm"),
+        "is not a folder": WasmTool(module=tmp_path / "echo.wasm", grants=(Grant(tmp_path / "plain", "p", False),)),
+    }
+    made = {kind: echo_tool(kind, tmp_path, SCHEMA) for kind in (Kind.COMMAND, Kind.WASM)}
+    for says, spec in broken.items():
+        person = Asked()
+        tool = replace(made[Kind.WASM if isinstance(spec, WasmTool) else Kind.COMMAND], spec=spec)
+        trip = Journey(tmp_path, [tool], yolo=False, person=person)
+        replies = [trip.send(("echo", {"name": "a"})) for _ in range(4)]
+        outcomes = [reply.results[0].outcome for reply in replies]
+        assert outcomes == [Outcome.FAILED, Outcome.FAILED, Outcome.STOPPED, Outcome.STOPPED], says
+        assert says in replies[0].results[0].content
+        assert [bool(reply.stopped) for reply in replies] == [False, False, False, True]
+        assert (trip.book.started, person.requests) == ([], [])
+
+
+def test_a_tool_that_could_not_run_lets_no_call_be_run_again(tmp_path: Path) -> None:
+    """It had no effect, so it stands between nothing."""
+    echo = echo_tool(Kind.COMMAND, tmp_path, SCHEMA)
+    gone = replace(echo, name="gone", spec=CommandTool(program="no-such-program", arguments=()))
+    trip = Journey(tmp_path, [echo, gone])
+    outcomes = [trip.one(name, {"name": "a"}).outcome for name in ("echo", "gone", "echo")]
+    assert outcomes == [Outcome.OK, Outcome.FAILED, Outcome.REPEATED]
+
+
+def test_a_value_that_no_argument_can_carry_is_the_arguments_fault(tmp_path: Path) -> None:
+    spec = CommandTool(program="echo", arguments=(Template((Slot("name"),)),))
+    trip = Journey(tmp_path, [replace(echo_tool(Kind.COMMAND, tmp_path, SCHEMA), spec=spec)])
+    for value in ("--help", "x" * 200_000):
+        assert trip.one("echo", {"name": value}).outcome is Outcome.INVALID
 
 
 def test_invalid_calls_are_counted_as_a_loop(tmp_path: Path, kind: Kind | Over, schedule: Schedule) -> None:

@@ -30,7 +30,7 @@ from mm.tools.builtin import BuiltinExecutor
 from mm.tools.catalog import Catalog, declared
 from mm.tools.environment import PROVIDER_KEYS, filter_environment
 from mm.tools.places import Places, protected_by
-from mm.tools.spec import Executor, Kind, Output, Plan, Run, Tool
+from mm.tools.spec import Executor, Kind, Output, Run, Tool
 from mm.tools.table import Table
 from mm.visible import cut_long_values
 
@@ -250,20 +250,11 @@ class Assembly:
 
     def run_one(self, call: ToolCall) -> ToolResult:
         """Answer one call as if a model had made it."""
-        catalog = self._catalog_for(call)
+        catalog = self.catalog_for(call)
         dispatcher = self._dispatcher(self.sessions.unkept(), catalog, self.listen, lambda: None)
         return dispatcher.answer([call]).results[0]
 
-    def plan_one(self, call: ToolCall) -> tuple[Tool, Plan]:
-        """Exactly what a call would run. Raises ToolError for one that would be answered instead."""
-        from mm.dispatch import arguments
-        from mm.dispatch.names import Names
-
-        tool = Names(self._catalog_for(call).tools()).find(call.name)
-        checked = arguments.check(tool, arguments.parse(call.arguments))
-        return tool, self.executors()[tool.kind].plan(tool, checked.arguments)
-
-    def _catalog_for(self, call: ToolCall) -> Catalog:
+    def catalog_for(self, call: ToolCall) -> Catalog:
         """The tools that one call may mean. MCP servers are started only if it is none of the agent file's own."""
         catalog = self.catalog(MOST_DEPTH)
         if all(tool.name != call.name for tool in catalog.tools()):

@@ -11,18 +11,20 @@ import click
 from mm.app.agent_file import chosen_config
 from mm.app.assembly import Assembly
 from mm.app.voices import LateEcho, line_person, notices_only
-from mm.cli.agent_option import AGENT_OPTION
+from mm.cli.agent_option import AGENT_OPTION, means_agent_file
 from mm.cli.complete import complete_tool, complete_values
 from mm.cli.piped import piped_text
 from mm.cli.streams import show, tell
-from mm.cli.values import NOT_EMPTY
+from mm.cli.values import NOT_EMPTY, is_text
+from mm.config.schema import Hook
 from mm.dispatch.extract import new_call_id
-from mm.errors import ExitCode, ToolError, UsageError
+from mm.errors import CannotRunError, ExitCode, ToolError, UsageError
+from mm.events import CallStarted, Event
 from mm.interrupt import Interrupt
 from mm.messages import JSON, Outcome, ToolCall
 from mm.options import Options
 from mm.tools.spec import Look
-from mm.visible import make_visible
+from mm.visible import make_shell_word, make_visible, make_visible_line
 
 _EXIT_CODES = {
     Outcome.OK: ExitCode.DONE,
@@ -50,7 +52,7 @@ _EXIT_CODES = {
     shell_complete=complete_tool,
     help="Do not ask before running this tool.",
 )
-@click.option("--dry-run", is_flag=True, help="Print exactly what would run, and run nothing.")
+@click.option("--dry-run", is_flag=True, help="Print what would run and which hooks would see it; run nothing.")
 @click.pass_context
 def command(
     context: click.Context,
@@ -65,7 +67,7 @@ def command(
     """Run a tool yourself: converted, checked, asked about and limited like a call of a model.
 
     Values are given as the model gives them: KEY=3 is the number 3 where a number is wanted. A key that comes twice
-    is a list. Exit codes: 0 it succeeded, 1 it failed, 2 the call is invalid, 3 a limit, 4 refused.
+    is a list. Exit codes: 0 it succeeded, 1 it failed or cannot run, 2 the call is invalid, 3 a limit, 4 refused.
     """
     outer = context.find_root().obj
     options = Options(
@@ -79,18 +81,26 @@ def command(
     call = ToolCall(new_call_id(), name, _arguments(values, arguments))
     interrupt = Interrupt()
     interrupt.install()
-    assembly = Assembly(
-        chosen_config(options),
-        options,
-        interrupt=interrupt,
-        listen=notices_only(LateEcho(quiet=False, verbose=False)),
-        person=line_person(interrupt),
-    )
+    ear = _Ear()
+    person = line_person(interrupt)
+    assembly = Assembly(chosen_config(options, interrupt), options, interrupt=interrupt, listen=ear, person=person)
     try:
-        code = _show(assembly, call) if dry_run else _run(assembly, call)
+        code = _show(assembly, call) if dry_run else _run(assembly, call, ear)
     finally:
         assembly.close()
     context.exit(int(code))
+
+
+class _Ear:
+    """Passes notices on, and remembers whether the call was started: what never did has no output."""
+
+    def __init__(self) -> None:
+        self.started = False
+        self._tell = notices_only(LateEcho(quiet=False, verbose=False))
+
+    def __call__(self, event: Event) -> None:
+        self.started = self.started or isinstance(event, CallStarted)
+        self._tell(event)
 
 
 def _arguments(values: Sequence[str], text: str | None) -> str:
@@ -101,11 +111,12 @@ def _arguments(values: Sequence[str], text: str | None) -> str:
         return piped_text() if text == "-" else text
     given: dict[str, JSON] = {}
     for value in values:
-        if not _is_text(value):
+        if not is_text(value):
             raise UsageError(f"`{value}` is not text in UTF-8.", "Give the value with --args, as JSON.")
         key, equals, rest = value.partition("=")
         if not equals or not key:
-            raise UsageError(f"`{value}` is no KEY=VALUE.", "Example: mm tools run status service=billing")
+            named = f"The agent file is named with -a: -a {make_shell_word(value)}" if means_agent_file(value) else ""
+            raise UsageError(f"`{value}` is no KEY=VALUE.", named or "Example: mm tools run status service=billing")
         if key not in given:
             given[key] = rest
         elif isinstance(given[key], list):
@@ -115,18 +126,9 @@ def _arguments(values: Sequence[str], text: str | None) -> str:
     return json.dumps(given, ensure_ascii=False)
 
 
-def _is_text(value: str) -> bool:
-    """Whether the bytes that a shell gave were text: those that were not came as halves of surrogate pairs."""
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _run(assembly: Assembly, call: ToolCall) -> ExitCode:
+def _run(assembly: Assembly, call: ToolCall, ear: _Ear) -> ExitCode:
     result = assembly.run_one(call)
-    if result.outcome.ran:
+    if ear.started:
         show(result.content.removesuffix("\n"))
     else:
         tell(_for_a_person(result.content))
@@ -142,15 +144,28 @@ def _for_a_person(answer: str) -> str:
 
 
 def _show(assembly: Assembly, call: ToolCall) -> ExitCode:
-    """The plan of a call, part by part, as the question for consent shows it."""
+    """The plan of a call, part by part, as the question for consent shows it, and what may still become of it."""
+    from mm.app.dry_run import foresee
+
     try:
-        tool, plan = assembly.plan_one(call)
+        seen = foresee(assembly, call)
     except ToolError as error:
-        tell(error.message)
-        return ExitCode.USAGE
-    show(f"{tool.name} ({tool.kind}) would run:")
-    for part in plan.shown:
+        tell(_for_a_person(error.message))
+        return ExitCode.FAILED if isinstance(error, CannotRunError) else ExitCode.USAGE
+    show(f"{seen.tool.name} ({seen.tool.kind}) would run:")
+    for part in seen.plan.shown:
         for number, entry in enumerate(part.entries):
             label = f"  {part.label}:" if number == 0 else ""
             show(f"{label:14} {make_visible(shlex.quote(entry) if part.look is Look.ARGV else entry)}")
+    for note in seen.notes:
+        show(f"({make_visible_line(note)})")
+    for hook in seen.hooks:
+        show(_hook_line(hook))
+    if seen.denied:
+        show("It would not run: a `deny` rule holds.")
     return ExitCode.DONE
+
+
+def _hook_line(hook: Hook) -> str:
+    command = " ".join(map(make_shell_word, hook.command))
+    return f"A hook would see it first, and may change or deny it: {command} ({make_visible_line(str(hook.place))})"

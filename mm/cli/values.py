@@ -19,3 +19,12 @@ class _NotEmpty(click.ParamType[str]):
 
 
 NOT_EMPTY = _NotEmpty()
+
+
+def is_text(value: str) -> bool:
+    """Whether the bytes that a shell gave were text: those that were not came as halves of surrogate pairs."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

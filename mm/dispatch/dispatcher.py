@@ -23,7 +23,7 @@ from mm.dispatch.names import Names
 from mm.dispatch.open_call import OpenCall
 from mm.dispatch.schedule import Runner, groups
 from mm.dispatch.shape import answer_text, shape
-from mm.errors import ToolError
+from mm.errors import CannotRunError, ToolError
 from mm.events import CallAnnounced, CallEnded, Listener, Notice
 from mm.interrupt import Interrupt, Interrupted
 from mm.messages import JSON, Outcome, ToolCall, ToolResult
@@ -179,7 +179,9 @@ class Dispatcher:
     def _refuse(self, item: OpenCall, error: ToolError) -> Output:
         """A ToolError before the run is the call's answer; it counts for the loop detector like any other."""
         outcome = Outcome.UNKNOWN if item.tool is None else Outcome.INVALID
-        if isinstance(error, NotApprovedError):
+        if isinstance(error, CannotRunError):
+            outcome = Outcome.FAILED
+        elif isinstance(error, NotApprovedError):
             outcome = error.outcome
             if error.remedy:
                 self._listen(Notice(error.remedy))

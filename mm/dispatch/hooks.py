@@ -104,7 +104,7 @@ class Hooks:
         """
         verdict = HookVerdict()
         given = dict(arguments)
-        for hook in self._matching(HookEvent.BEFORE, tool_name):
+        for hook in fitting(self._hooks, HookEvent.BEFORE, tool_name):
             said = self._ask(hook, tool_name, given, call_id)
             given = given if said.arguments is None else said.arguments
             verdict = _stricter(verdict, said)
@@ -115,7 +115,7 @@ class Hooks:
     def after(self, tool_name: str, arguments: Arguments, call_id: str, response: str) -> AfterVerdict:
         """Show the hooks what the model would read. Never raises: the call did run."""
         verdict = HookVerdict()
-        for hook in self._matching(HookEvent.AFTER, tool_name):
+        for hook in fitting(self._hooks, HookEvent.AFTER, tool_name):
             try:
                 said = self._ask(hook, tool_name, dict(arguments), call_id, response)
             except Interrupted as interrupted:
@@ -125,11 +125,6 @@ class Hooks:
             if verdict.permission in (Permission.DENY, Permission.ASK):
                 return AfterVerdict(verdict.reason, verdict.context, verdict.warnings)
         return AfterVerdict("", verdict.context, verdict.warnings)
-
-    def _matching(self, event: HookEvent, tool_name: str) -> Iterator[Hook]:
-        for hook in self._hooks:
-            if hook.event is event and (hook.matcher in ("", "*") or re.fullmatch(hook.matcher, tool_name)):
-                yield hook
 
     def _ask(
         self, hook: Hook, tool_name: str, arguments: dict[str, JSON], call_id: str, response: str | None = None
@@ -171,6 +166,13 @@ class Hooks:
         if finished.ended is Ended.TIMED_OUT:
             raise _FailedError(f"did not end within {hook.timeout:g} s")
         return finished
+
+
+def fitting(hooks: Sequence[Hook], event: HookEvent, tool_name: str) -> Iterator[Hook]:
+    """The hooks that see the calls of a tool, in the order of the agent file."""
+    for hook in hooks:
+        if hook.event is event and (hook.matcher in ("", "*") or re.fullmatch(hook.matcher, tool_name)):
+            yield hook
 
 
 class _FailedError(Exception):

@@ -83,12 +83,13 @@ class StderrEcho:
     def _end_call(self, result: ToolResult) -> None:
         """The output of a call that ran; a call that did not run is one line with the reason in a word."""
         call = result.call
-        if call.id not in self._started:
+        started = call.id in self._started
+        if not started:
             self._write(f"✗ {_line(call.name, text_in_short(call.arguments))}  {outcome_word(result.outcome)}\n")
         self._started.discard(call.id)
         lines = self._shortened(output_lines(result))
         self._write("".join(f"  {line}\n" for line in lines))
-        if result.outcome.ran and result.outcome is not Outcome.OK:
+        if started and result.outcome is not Outcome.OK:
             self._write(
                 f"✗ {make_visible_line(call.name)} {outcome_word(result.outcome)} · {seconds(result.seconds)}\n"
             )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from mm.config.schema import CommandTool
 from mm.config.started import code_files
-from mm.errors import ToolError
+from mm.errors import CannotRunError, ToolError
 from mm.messages import Outcome
 from mm.tools.argv import describe_templates, render_argv, render_stdin
 from mm.tools.environment import show_variables
@@ -48,7 +48,8 @@ class CommandExecutor:
         )
         check_program(program)
         if not program.cwd.is_dir():
-            raise ToolError(f"The working directory of `{tool.name}`, `{program.cwd}`, is not there. Tell the user.")
+            where = f"The working directory of `{tool.name}`, `{program.cwd}`,"
+            raise CannotRunError(f"{where} is not there. Nothing ran. Tell the user.")
         what = CommandRun(program, *_digests(spec, program.cwd))
         parts = _parts(spec, what)
         return Plan(what=what, shown=self._show(spec, program), definition=digest_of(parts), parts=parts)
@@ -82,7 +83,7 @@ class CommandExecutor:
 def find_program(name: str, path: str) -> str:
     """The file that `name` means: itself if it has a slash, else from the absolute folders of `path`, never from here.
 
-    Raises ToolError if it is not there or may not be executed.
+    Raises CannotRunError if it is not there or may not be executed.
     """
     if "/" in name:
         candidates = [name]
@@ -92,9 +93,9 @@ def find_program(name: str, path: str) -> str:
         if os.access(candidate, os.X_OK) and not Path(candidate).is_dir():
             return candidate
     if any(Path(candidate).is_file() for candidate in candidates):
-        raise ToolError(f"`{name}` may not be executed. Nothing ran. The user can mend that with `chmod +x`.")
+        raise CannotRunError(f"`{name}` may not be executed. Nothing ran. The user can mend that with `chmod +x`.")
     where = "is not there" if "/" in name else "is not installed: no folder on PATH has it"
-    raise ToolError(f"The program `{name}` {where}. Nothing ran. Tell the user, or do without it.")
+    raise CannotRunError(f"The program `{name}` {where}. Nothing ran. Tell the user, or do without it.")
 
 
 def _command(tool: Tool) -> CommandTool:
@@ -135,7 +136,8 @@ def _digest_of_file(path: Path) -> str:
         status = path.stat()
         return _digest(path, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
     except OSError as error:
-        raise ToolError(f"`{path}` cannot be read ({error.strerror}), so it was not run. Tell the user.") from error
+        why = f"`{path}` cannot be read ({error.strerror}), so it was not run. Tell the user."
+        raise CannotRunError(why) from error
 
 
 @functools.lru_cache(maxsize=256)

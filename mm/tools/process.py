@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from mm.errors import ToolError
+from mm.errors import CannotRunError, ToolError
 from mm.messages import Outcome
 from mm.tools.capture import Capture
 from mm.tools.drain import Drain, Sink
@@ -162,12 +162,18 @@ def signal_session(leader: int, number: int) -> None:
 
 
 def check_program(program: Program) -> None:
-    """Raise ToolError for what the kernel cannot take: NUL, an entry that is too long, text that is not Unicode."""
+    """Raise CannotRunError for what the kernel cannot take: NUL, an entry that is too long, text that is not Unicode.
+
+    What was made of a call's values has been through `check_entry` before: what is wrong here is the author's.
+    """
     for place, entry in enumerate(program.argv):
-        check_entry(entry, f"Entry {place} of the command line of `{program.name}`")
+        try:
+            check_entry(entry, f"Entry {place} of the command line of `{program.name}`")
+        except ToolError as error:
+            raise CannotRunError(error.message) from error
     for name, value in program.env.items():
         if "\0" in value or "\0" in name or "=" in name:
-            raise ToolError(f"The environment variable {name!r} has a NUL, or `=` in its name. Tell the user.")
+            raise CannotRunError(f"The environment variable {name!r} has a NUL, or `=` in its name. Tell the user.")
 
 
 def check_entry(entry: str, what: str) -> None:

@@ -171,7 +171,8 @@ class Executor(Protocol):
     def plan(self, tool: Tool, arguments: Arguments) -> Plan:
         """Turn checked arguments into exactly what would run.
 
-        Raises ToolError for what cannot run (an option where a value belongs, a NUL, a missing folder).
+        Raises ToolError for arguments that cannot run (an option where a value belongs, a NUL), CannotRunError where
+        none could (a missing program, module or folder).
         """
 
     def run(self, call: ApprovedCall, run: Run) -> Output:

@@ -30,6 +30,12 @@ def test_a_call_that_did_not_run_says_why() -> None:
     assert out.getvalue() == '✗ release version="1.4.2"  not run: you said no\n  The user said no.\n'
 
 
+def test_a_tool_that_cannot_run_says_once_that_it_failed() -> None:
+    out = io.StringIO()
+    StderrEcho(out)(ended(Outcome.FAILED, "The program `x` is not installed."))
+    assert out.getvalue() == '✗ release version="1.4.2"  failed\n  The program `x` is not installed.\n'
+
+
 def test_reasoning_is_told_only_when_asked_for_and_quiet_tells_nothing() -> None:
     for options, told in (({}, ""), ({"verbose": True}, "hm\n! slow\n"), ({"quiet": True}, "")):
         out = io.StringIO()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mm.config.schema import Grant, WasmTool
-from mm.errors import ToolError
+from mm.errors import CannotRunError, ToolError
 from mm.tools.argv import to_json
 from mm.tools.sandbox.module import ModuleError, ModuleFiles
 from mm.tools.spec import Arguments, Look, Plan, Shown, Tool, digest_of
@@ -27,13 +27,13 @@ class WasmPlan:
 
 
 def plan_call(tool: Tool, arguments: Arguments, files: ModuleFiles) -> Plan:
-    """Raises ToolError if the module or a folder is not there, or the arguments cannot be written as JSON."""
+    """Raises CannotRunError if the module or a folder is not there, ToolError for arguments that JSON cannot hold."""
     spec = tool.spec
     assert isinstance(spec, WasmTool)
     try:
         module = files.read(spec.module)
     except ModuleError as error:
-        raise ToolError(unfit(tool.name, spec.module, str(error))) from error
+        raise CannotRunError(unfit(tool.name, spec.module, str(error))) from error
     what = WasmPlan(
         name=tool.name,
         module=spec.module,
@@ -66,11 +66,12 @@ def _resolve(name: str, grant: Grant) -> Grant:
         folder.as_posix().encode("utf-8")
     except (OSError, RuntimeError, UnicodeEncodeError) as error:
         why = "does not exist" if isinstance(error, FileNotFoundError) else "cannot be opened"
-        raise ToolError(_no_folder(name, grant, why)) from error
+        raise CannotRunError(_no_folder(name, grant, why)) from error
     if not folder.is_dir():
-        raise ToolError(_no_folder(name, grant, "is not a folder"))
+        raise CannotRunError(_no_folder(name, grant, "is not a folder"))
     if grant.resolved is not None and folder != grant.resolved:
-        raise ToolError(_no_folder(name, grant, f"led to `{grant.resolved}` when mm started, and now to `{folder}`"))
+        why = f"led to `{grant.resolved}` when mm started, and now to `{folder}`"
+        raise CannotRunError(_no_folder(name, grant, why))
     return Grant(folder, grant.name, grant.writable)
 
 
