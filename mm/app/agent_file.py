@@ -10,21 +10,22 @@ from mm.config.find import find, passed_over
 from mm.config.load import load
 from mm.config.schema import Config
 from mm.errors import UsageError
+from mm.interrupt import Interrupt
 from mm.options import Options
 from mm.visible import make_shell_word, make_visible_line
 
 
-def chosen_config(options: Options) -> Config:
+def chosen_config(options: Options, interrupt: Interrupt) -> Config:
     """The configuration of this run, in the folder that `--cwd` names. Raises UsageError, with every problem."""
     named = named_file(options.agent_file).absolute() if options.agent_file else None
     if options.cwd is not None:
         _enter(options.cwd)
     if named is not None:
         return load(named, environ=os.environ)
-    return found_config()
+    return _found_config(interrupt)
 
 
-def found_config() -> Config:
+def _found_config(interrupt: Interrupt) -> Config:
     """The agent file of this folder if it is trusted, else the user's own, else the built-in defaults."""
     start = Path.cwd()
     for path in passed_over(start, os.environ):
@@ -34,17 +35,17 @@ def found_config() -> Config:
         return Config(file=None, folder=start)
     if found.own:
         return load(found.path, environ=os.environ)
-    return _trusted(found.path)
+    return _trusted(found.path, interrupt)
 
 
-def _trusted(path: Path) -> Config:
+def _trusted(path: Path, interrupt: Interrupt) -> Config:
     """The file that mm found by itself. Nothing of it is used before it is trusted, variables included."""
     from mm.config.load import preview
     from mm.config.trust import is_trusted, trust
 
     written = preview(path)
     if not is_trusted(written):
-        _ask_for_trust(written, path)
+        _ask_for_trust(written, path, interrupt)
         trust(written)
     config = load(path, environ=os.environ)
     if config.digest != written.digest:
@@ -53,10 +54,11 @@ def _trusted(path: Path) -> Config:
     return config
 
 
-def _ask_for_trust(written: Config, path: Path) -> None:
+def _ask_for_trust(written: Config, path: Path, interrupt: Interrupt) -> None:
     """Show what the file would do and ask once. Raises UsageError on a no, and where nobody can be asked."""
     from mm.config.summary import summary
     from mm.config.trust import changed_since
+    from mm.terminal.modes import cooked, read_line, take_typed_ahead
     from mm.terminal.palette import person_is_there
 
     shown, word = make_visible_line(str(path)), make_shell_word(str(path))
@@ -75,8 +77,13 @@ def _ask_for_trust(written: Config, path: Path) -> None:
         print(f"`{shown}` is not trusted yet. It:", file=sys.stderr)
     for line in summary(written):
         print(f"  - {make_visible_line(line)}", file=sys.stderr)
-    print("Trust it? [y/N] ", end="", file=sys.stderr, flush=True)
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+    terminal = sys.stdin.fileno()
+    with interrupt.waiting():
+        take_typed_ahead(terminal)
+        print("Trust it? [y/N] ", end="", file=sys.stderr, flush=True)
+        with cooked(terminal):
+            answer = read_line(terminal) or ""
+    if answer.strip().lower() not in ("y", "yes"):
         raise refusal
 
 

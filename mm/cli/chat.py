@@ -19,7 +19,7 @@ def run(options: Options) -> ExitCode:
         raise UsageError("A chat needs a terminal.", 'To ask once: mm -p "your prompt"')
     interrupt = Interrupt()
     interrupt.install()
-    config = chosen_config(options)
+    config = chosen_config(options, interrupt)
     terminal = ChatTerminal(interrupt, verbose=options.verbose)
     assembly = Assembly(config, options, interrupt=interrupt, listen=terminal.display, person=terminal.person)
     try:

@@ -18,7 +18,7 @@ from mm.visible import make_visible, make_visible_line
 _LONGEST = 100  # characters of a description
 
 
-@click.command("list")
+@click.command("list", cls=AgentCommand)
 @AGENT_OPTION
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON list.")
 @click.pass_context
@@ -36,7 +36,7 @@ def command(context: click.Context, agent_file: str | None, as_json: bool) -> No
     interrupt = Interrupt()
     interrupt.install()
     listen = notices_only(LateEcho(quiet=False, verbose=False))
-    assembly = Assembly(chosen_config(options), options, interrupt=interrupt, listen=listen, person=None)
+    assembly = Assembly(chosen_config(options, interrupt), options, interrupt=interrupt, listen=listen, person=None)
     try:
         assembly.servers.start()
         assembly.tools(0)

@@ -27,7 +27,7 @@ def run(options: Options) -> ExitCode:
     for notice in notices:
         echo(Notice(notice))
     listen = _both(echo, _EventLines()) if options.output_format is OutputFormat.STREAM_JSON else echo
-    config = chosen_config(options)
+    config = chosen_config(options, interrupt)
     assembly = Assembly(config, options, interrupt=interrupt, listen=listen, person=line_person(interrupt))
     try:
         agent = assembly.agent()

@@ -447,6 +447,29 @@ def test_what_has_changed_is_said_before_what_the_file_does(place: Place) -> Non
     child.expect(pexpect.EOF)
 
 
+def test_what_was_typed_before_the_question_of_trust_is_no_answer_to_it(place: Place) -> None:
+    agent_with_tool(place, "ok")
+    child = terminal(place, "-p", "x")
+    child.send("y\r")
+    child.expect_exact("[y/N] ")
+    child.send("\r")
+    child.expect_exact("is not trusted yet, so mm does nothing with it.")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 2
+
+
+def test_an_interrupt_at_the_question_of_trust_ends_mm(place: Place) -> None:
+    agent_with_tool(place, "ok")
+    child = terminal(place, "-p", "x")
+    child.expect_exact("[y/N] ")
+    child.sendintr()
+    child.expect_exact("mm: interrupted.")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 130
+
+
 def test_outside_of_any_agent_file_the_defaults_are_used(place: Place, tmp_path: Path) -> None:
     place.write("script.yaml", '["hello"]')
     ran = place.mm("-p", "x", "-m", "scripted:script.yaml")
