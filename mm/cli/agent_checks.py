@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ from mm.interrupt import Interrupt
 from mm.models import providers, weights
 from mm.tools.catalog import Catalog
 from mm.tools.environment import PROVIDER_KEYS, filter_environment
+from mm.visible import make_shell_word
 
 _PATIENCE = 3.0  # seconds that a server may take to answer
 
@@ -31,7 +33,7 @@ def agent_file(found: Found | None) -> tuple[Check, Config | None]:
     if found is None:
         return ok("agent file", "none here, so the built-in defaults (mm init writes one)"), _defaults()
     name = f"{found.path}"
-    named = f"-a {found.path}"
+    named = f"-a {make_shell_word(name)}"
     try:
         config = load(found.path, environ=os.environ)
     except ConfigProblems as problems:
@@ -42,7 +44,7 @@ def agent_file(found: Found | None) -> tuple[Check, Config | None]:
         return broken("agent file", error), None
     if not found.own and not is_trusted_already(config):
         says = f"{name} is not trusted, so nothing of it is used"
-        return warning("agent file", says, f"mm tools check && mm trust {found.path}"), None
+        return warning("agent file", says, f"mm tools check {named} && mm trust {make_shell_word(name)}"), None
     to_mend = findings(config)
     for severity, noun, make in ((Severity.ERROR, "problem", problem), (Severity.WARNING, "warning", warning)):
         number = sum(one.severity is severity for one in to_mend)
@@ -90,33 +92,29 @@ def _server(chosen: ModelConfig) -> Iterator[Check]:
         is_there = Path(chosen.name).is_file()
         yield ok("script", chosen.name) if is_there else problem("script", f"no file `{chosen.name}`", "Mend the path.")
         return
-    httpx = importlib.import_module("httpx")
-    base_url = chosen.base_url or ""
     try:
-        explainer = importlib.import_module("mm.models.failures").Explainer(chosen, base_url)
-    except httpx.InvalidURL as error:
-        yield problem("model server", f"`base_url` is no address: {error}", "Write it as https://host:port/v1")
+        made = providers.create(chosen)
+        from mm.models.openai import OpenAIModel  # behind `create`, which knows how to load httpx quickly
+
+        assert isinstance(made, OpenAIModel), "the other models are looked at above"
+        try:
+            answer = made.list_models(_PATIENCE)
+        finally:
+            made.close()
+    except MMError as error:
+        yield broken("model server", error)
         return
-    headers = {"authorization": f"Bearer {chosen.api_key}"} if chosen.api_key else {}
-    try:
-        answer = httpx.get(f"{base_url}/models", headers={**headers, **chosen.headers}, timeout=_PATIENCE)
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
-        yield broken("model server", explainer.transport(error).error)
-        return
-    if answer.status_code in (401, 403):
-        yield broken("model server", explainer.status(answer.status_code, answer.headers, answer.content).error)
-    elif answer.status_code != 200:
+    if answer.status_code != 200:
         says = f"{chosen.provider} answers, but gives no list of models ({answer.status_code})"
         yield warning("model server", says, 'Try it: mm -p "Say hello."')
     else:
-        yield _listed(chosen, answer)
+        yield _listed(chosen, answer.content)
 
 
-def _listed(chosen: ModelConfig, answer: object) -> Check:
+def _listed(chosen: ModelConfig, content: bytes) -> Check:
     try:
-        data = getattr(answer, "json")()["data"]  # noqa: B009 - the answer's class is loaded late
-        names = [str(item["id"]) for item in data]
-    except (ValueError, KeyError, TypeError):
+        names = [str(item["id"]) for item in json.loads(content)["data"]]
+    except (ValueError, KeyError, TypeError, RecursionError):
         return warning("model server", f"{chosen.provider} answers, but not with a list of models", "Check `base_url`.")
     if chosen.name in names or f"{chosen.name}:latest" in names:
         return ok("model server", f"{chosen.provider} answers and has `{chosen.name}`")
@@ -143,7 +141,7 @@ def _could_start(server: McpServer) -> Check:
     name = f"mcp {server.name}"
     if server.url:
         return ok(name, "not asked (mm doctor --mcp asks it)")
-    if shutil.which(server.command[0], path=os.environ.get("PATH")) is None:
+    if shutil.which(server.command[0], path=server.env.get("PATH", os.environ.get("PATH"))) is None:
         return problem(name, f"the program `{server.command[0]}` is not there", "Install it, or mend `command`.")
     return ok(name, f"{server.command[0]} is there, not started (mm doctor --mcp starts it)")
 

@@ -84,6 +84,20 @@ class OpenAIModel:
             self._context = ask_context_size(client, self._config, self._base_url, self._headers)
         return self._context
 
+    def list_models(self, patience: float) -> httpx.Response:
+        """What the server says when it is asked for its models, over the client that a turn would use.
+
+        Raises MMError where no answer comes within `patience` seconds, and where the key is refused.
+        """
+        client = self._connections.client()
+        try:
+            answer = client.get(f"{self._base_url}/models", headers=self._headers, timeout=patience)
+        except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
+            raise self._explain.transport(error).error from error
+        if answer.status_code in (401, 403):
+            raise self._explain.status(answer.status_code, answer.headers, answer.content).error
+        return answer
+
     def close(self) -> None:
         self._connections.close()
 

@@ -148,6 +148,59 @@ def test_a_server_that_is_not_there_is_a_problem(folder: Path, capsys: Output, m
     assert "ollama serve" in checks["model server"]["remedy"]
 
 
+def test_a_server_on_this_machine_is_asked_past_a_proxy_as_a_turn_asks_it(
+    folder: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPS_KEY", "open-sesame")
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    seen: list[str] = []
+    with server(200, b'{"data": [{"id": "qwen3"}]}', seen) as url:
+        write_model(folder, url)
+        code, checks, _ = doctor(capsys, "-a", "agent.yaml")
+    assert (code, checks["model server"]["status"], len(seen)) == (0, "ok", 1)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "url", "says"),
+    [
+        ("ALL_PROXY", "nonsense://127.0.0.1:1", "http://models.example/v1", "No HTTP client can be made"),
+        ("SSL_CERT_FILE", "/nowhere/authorities.pem", "https://models.example/v1", "No HTTP client can be made"),
+        ("OPS_KEY", "kéy", "http://127.0.0.1:1/v1", "holds characters that no header may hold"),
+        ("OPS_KEY", "key", "http://127.0.0.1:port/v1", "is not a URL"),
+    ],
+)
+def test_a_request_that_cannot_be_made_is_a_problem_and_the_rest_is_looked_at(
+    folder: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, url: str, says: str
+) -> None:
+    monkeypatch.setenv("OPS_KEY", "open-sesame")
+    monkeypatch.setenv(variable, value)
+    write_model(folder, f"'{url}'")
+    code, checks, _ = doctor(capsys, "-a", "agent.yaml")
+    assert code == 1
+    assert checks["model server"]["status"] == "problem"
+    assert says in checks["model server"]["says"]
+    assert "wasm" in checks
+
+
+def test_a_program_is_looked_for_on_the_server_s_own_path(folder: Path, capsys: Output) -> None:
+    (folder / "bin").mkdir()
+    (folder / "bin/own").touch(0o755)
+    (folder / "agent.yaml").write_text(
+        f"{SCRIPT}mcpServers: {{a: {{command: own, env: {{PATH: {folder}/bin}}}}, b: {{command: own}}}}\n"
+    )
+    _, checks, _ = doctor(capsys, "-a", "agent.yaml")
+    assert (checks["mcp a"]["status"], checks["mcp b"]["status"]) == ("ok", "problem")
+
+
+def test_the_commands_that_mend_a_path_with_blanks_are_quoted(folder: Path, capsys: Output) -> None:
+    (folder / "my agent.yaml").write_text("nmae: x\n")
+    _, checks, _ = doctor(capsys, "-a", "my agent.yaml")
+    assert checks["agent file"]["remedy"] == "mm tools check -a 'my agent.yaml'"
+
+
 def test_the_server_of_an_untrusted_file_is_not_asked(
     folder: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
 ) -> None:
