@@ -16,8 +16,10 @@ from mm.cli.entry_text import command_entry, typed_values, wasm_entry
 from mm.cli.replacing import Draft
 from mm.cli.scaffold import LANGUAGES, build_command, module_folder
 from mm.cli.streams import show
+from mm.cli.values import is_text
 from mm.config.append import append_tool, block_lines, by_hand
 from mm.config.findings import Finding, Severity, findings
+from mm.config.identity import identity
 from mm.config.keys import PARAMETER_TYPES
 from mm.config.load import load
 from mm.config.problems import ConfigProblems
@@ -100,7 +102,8 @@ def command(
     argv: list[str] | None = context.meta.get(_ARGV)
     if (argv is None) == (language is None):
         raise UsageError("A tool is either a program or a module: give one of --command and --wasm.", _EXAMPLES)
-    path = Path(os.path.realpath(needed_file(context, agent_file).path))
+    _refuse_bytes([name, description, *parameters, *(argv or ())])
+    path = identity(needed_file(context, agent_file).path)
     options = context.find_object(Options)
     agent_file = agent_file or (options.agent_file if options else None)
     named = f" -a {shlex.quote(agent_file)}" if agent_file else ""
@@ -121,6 +124,13 @@ def command(
     build = build_command(language, where)
     test = f"sh {shlex.quote(f'{where}/test.sh')}"
     _tell(path, name, [build, test, f'mm tools run {name}{named} text="one two three"'], named=bool(named))
+
+
+def _refuse_bytes(given: Sequence[str]) -> None:
+    for text in given:
+        if not is_text(text):
+            hint = "An agent file holds nothing else. Is the terminal set to UTF-8?"
+            raise UsageError(f"`{make_visible_line(text)}` is not text in UTF-8.", hint)
 
 
 def _loaded(path: Path) -> Config:
