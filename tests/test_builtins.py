@@ -40,7 +40,7 @@ class World:
             *file_tools(Places(folder)),
             *clarify_tools(self._ask),
             *todo_tools(self.todos),
-            *memory_tools(self.memory),
+            *memory_tools(lambda: self.memory),
             *session_tools(self._search),
             *delegate_tools(self._delegate),
             *skill_tools(load_skills([EXAMPLES / "skills-demo" / "skills"])[0]),

@@ -197,7 +197,7 @@ class World:
             *skill_tools(load_skills([folder])[0]),
             *clarify_tools(self._ask),
             *todo_tools(TodoState()),
-            *memory_tools(Memory(folder / "memory.md")),
+            *memory_tools(lambda: Memory(folder / "memory.md")),
             *session_tools(self._search),
             *delegate_tools(self._delegate),
         ]

@@ -111,7 +111,7 @@ class Toolbox:
         if "memory" in self._on:
             from mm.tools.builtins.memory import memory_tools
 
-            made += memory_tools(self._memory)
+            made += memory_tools(lambda: self._memory)
         if "read_skill" in self._on:
             from mm.tools.builtins.skills import skill_tools
 

@@ -104,23 +104,67 @@ def _items_of(tree: Node | None, key: str) -> tuple[Node, ...]:
 
 def _tool_names(context: click.Context) -> Iterator[str]:
     from mm.config.nodes import MappingNode
-    from mm.config.schema import DEFAULT_BUILTINS
 
     tree = _tree(context)
     for entry in _items_of(tree, "tools"):
         yield from _name(entry.find("name") if isinstance(entry, MappingNode) else None)
+    yield from _builtins(tree)
+
+
+def _builtins(tree: Node | None) -> Iterator[str]:
+    """The built-in tools that are on."""
+    from mm.config.nodes import MappingNode
+    from mm.config.schema import DEFAULT_BUILTINS
+
     if tree is None or (isinstance(tree, MappingNode) and tree.find("builtins") is None):
         yield from DEFAULT_BUILTINS
     for item in _items_of(tree, "builtins"):
         yield from _name(item)
+    if _items_of(tree, "skills"):
+        yield "read_skill"
 
 
 def _keys(context: click.Context) -> Iterator[tuple[str, str]]:
-    """The parameters of the declared tool of this line, in the short form or in a whole JSON Schema."""
+    """The parameters of the tool of this line. Those of an MCP server's tool only the server knows."""
+    tree, name = _tree(context), context.params.get("name")
+    yield from _declared_keys(tree, name)
+    on = tuple(dict.fromkeys(_builtins(tree)))
+    if name in on:
+        yield from _builtin_keys(name, on)
+
+
+def _builtin_keys(name: str, on: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """The parameters of a built-in tool, made as a run makes it, but without anything of the agent file."""
+    from mm.app.toolbox import Toolbox
+    from mm.config.schema import Config
+    from mm.tools.builtins.skills import skill_tools
+    from mm.tools.places import Places
+    from mm.tools.skills import Skill
+
+    cwd = Path.cwd()
+    toolbox = Toolbox(
+        Config(file=None, folder=cwd, builtins=on),
+        cwd,
+        places=lambda: Places(cwd),
+        environment={},
+        person=None,
+        search=lambda words, limit: "",
+        warn=lambda text: None,
+    )
+    made = toolbox.builtins(None)
+    if name == "read_skill":  # made only where there are skills, and those are not looked for here
+        made += skill_tools([Skill(name, "", cwd, cwd, "")])
+    for builtin in made:
+        if builtin.name == name:
+            yield from ((f"{key}=", "") for key in builtin.parameters.get("properties", {}))
+
+
+def _declared_keys(tree: Node | None, name: str | None) -> Iterator[tuple[str, str]]:
+    """The parameters of a declared tool, in the short form or in a whole JSON Schema."""
     from mm.config.nodes import MappingNode, Scalar
 
-    for entry in _items_of(_tree(context), "tools"):
-        if not isinstance(entry, MappingNode) or [*_name(entry.find("name"))] != [context.params.get("name")]:
+    for entry in _items_of(tree, "tools"):
+        if not isinstance(entry, MappingNode) or [*_name(entry.find("name"))] != [name]:
             continue
         parameters = entry.find("parameters")
         if not isinstance(parameters, MappingNode):

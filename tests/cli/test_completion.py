@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from mm.config.schema import BUILTIN_NAMES
 from mm.models.weights import catalogue
 from mm.session.records import new_session
 from mm.session.store import Store
@@ -52,7 +53,11 @@ def offered(place: Place, line: str, **environ: str) -> list[str]:
         ("mm tools run find word = ", []),
         ("mm tools run book ", ["day=", "hour="]),
         ("mm tools run release ", []),
-        ("mm tools run read_file ", []),
+        ("mm tools run read_file ", ["path=", "offset=", "limit="]),
+        ("mm tools run read_file path=x o", ["offset="]),
+        ("mm tools run bash ", []),
+        ("mm permissions ", ["list", "revoke"]),
+        ("mm nothing --zz", []),
         ("mm -m o", ["ollama:", "openai:", "openrouter:"]),
         ("mm doctor -m olla", ["ollama:"]),
         ("mm tools show re", ["release", "read_file"]),
@@ -69,6 +74,17 @@ def offered(place: Place, line: str, **environ: str) -> list[str]:
 def test_names_are_offered(place: Place, line: str, expected: list[str]) -> None:
     place.write("agent.yaml", TOOLS)
     assert offered(place, line) == expected
+
+
+@pytest.mark.parametrize("name", BUILTIN_NAMES)
+def test_the_parameters_of_each_built_in_tool_are_offered_and_nothing_is_made_for_it(place: Place, name: str) -> None:
+    servers = "mcpServers: {a: {command: ./start.sh}}"
+    place.write("agent.yaml", f"builtins: [bash, {name}]\nskills: [nowhere]\n{servers}\n")
+    place.write("start.sh", "#!/bin/sh\ntouch started\n", 0o755)
+    keys = offered(place, f"mm tools run {name} ")
+    assert bool(keys) == (name != "delegate_task"), "which only an agent has"
+    assert all(key.endswith("=") for key in keys)
+    assert not place.home.exists() and not (place.folder / "started").exists()
 
 
 def test_the_file_that_the_line_names_decides(place: Place) -> None:
@@ -165,6 +181,7 @@ def test_another_shell_is_refused_with_the_names_of_those_there_are(place: Place
         ("mm tools run rel", "release"),
         ("mm tools run find li", "limit="),
         ("mm tools run find word = x li", "limit="),
+        ("mm tools run read_file off", "offset="),
         ("mm -m olla", "ollama:"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from mm.counts import count
@@ -31,7 +32,9 @@ class Change:
     old: str
 
 
-def memory_tools(memory: Memory) -> list[Builtin]:
+def memory_tools(memory: Callable[[], Memory]) -> list[Builtin]:
+    """`memory` is looked for when it is first written to: declaring the tool makes no folder."""
+
     def plan(arguments: Arguments) -> Plan:
         change = Change(arguments["action"], str(arguments.get("text", "")), str(arguments.get("old_text", "")))
         if change.action == "remove" and not change.old:
@@ -43,11 +46,11 @@ def memory_tools(memory: Memory) -> list[Builtin]:
         change = call.plan.what
         assert isinstance(change, Change)
         if change.action == "add":
-            entries = memory.add(change.text, run.stop)
+            entries = memory().add(change.text, run.stop)
         elif change.action == "replace":
-            entries = memory.replace(change.old, change.text, run.stop)
+            entries = memory().replace(change.old, change.text, run.stop)
         else:
-            entries = memory.remove(change.old, run.stop)
+            entries = memory().remove(change.old, run.stop)
         done = {"add": "Remembered", "replace": "Replaced", "remove": "Removed"}[change.action]
         kept = count(len(entries), "entry", "entries")
         return Output.reply(Outcome.OK, f"{done}. The memory has {kept} now and is shown to you in later sessions.")

@@ -25,7 +25,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def calls(file: Path, tmp_path: Path) -> Calls:
-    return Calls(memory_tools(Memory(file, limit=200)), tmp_path)
+    return Calls(memory_tools(lambda: Memory(file, limit=200)), tmp_path)
 
 
 def test_what_was_remembered_is_in_the_next_snapshot(calls: Calls, file: Path) -> None:
