@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from mm.cli.agent_file import needed_file
-from mm.cli.agent_option import AGENT_OPTION
+from mm.cli.agent_option import AGENT_OPTION, AgentCommand
 from mm.cli.streams import show
 from mm.config.findings import Finding, Severity, findings
 from mm.config.load import examine
@@ -18,7 +18,7 @@ from mm.counts import count
 from mm.errors import ExitCode
 
 
-@click.command("check")
+@click.command("check", cls=AgentCommand)
 @AGENT_OPTION
 @click.pass_context
 def command(context: click.Context, agent_file: str | None) -> None:
@@ -29,13 +29,14 @@ def command(context: click.Context, agent_file: str | None) -> None:
     path = needed_file(context, agent_file).path
     examined = examine(path, environ=os.environ)
     config, problems = examined.config, examined.problems
-    found = findings(config, inspect_module=_inspect, beside=[one.place for one in problems]) if config else []
+    found = [Finding(one.place, Severity.WARNING, one.message, one.hint) for one in examined.warnings]
+    if config:
+        found += findings(config, inspect_module=_inspect, beside=[one.place for one in problems])
     lines: list[Problem | Finding] = sorted([*problems, *found], key=lambda one: (one.place.line, one.place.column))
-    for line in (*(config.warnings if config else ()), *lines):
+    for line in lines:
         show(str(line))
     errors = sum(finding.severity is Severity.ERROR for finding in found) + len(problems)
     warnings = sum(finding.severity is Severity.WARNING for finding in found)
-    warnings += len(config.warnings) if config else 0
     parts = [count(len(config.tools), "tool")] if config and not problems else []
     parts += [count(errors, "problem")] if errors else []
     parts += [count(warnings, "warning")] if warnings else []

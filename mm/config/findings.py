@@ -10,6 +10,7 @@ from pathlib import Path
 from mm.config.argv_findings import look_at_blanks, look_at_code, look_at_dashes, look_at_literals, look_at_options
 from mm.config.program_findings import InspectModule, Words, at, look_at_module, look_at_program
 from mm.config.schema import BUILTIN_NAMES, CommandTool, Config, Place, ToolEntry, WasmTool
+from mm.config.script_findings import look_at_hook_script, look_at_script, look_at_server_script
 from mm.visible import make_visible_line
 
 
@@ -40,7 +41,8 @@ def findings(
     path: str | None = None,
     beside: Sequence[Place] = (),
 ) -> list[Finding]:
-    """Everything found, in the order of the file. `path` is where programs are looked for, else PATH.
+    """Everything found, in the order of the file. `path` is where programs are looked for, else PATH; an entry's own
+    PATH comes before both.
 
     Without `inspect_module`, a module is only looked at from outside. `beside` are the places of problems: what is
     found at the same place would say the same thing twice, and hints can wait.
@@ -73,7 +75,8 @@ def _words(
         looks.append((Severity.ERROR, at(places.get("wasm"), look_at_module(run, inspect, folder))))
     else:
         looks += [
-            (Severity.ERROR, at(places.get("command"), look_at_program(run, path, folder))),
+            (Severity.ERROR, at(places.get("command"), look_at_program(run, run.env.get("PATH", path), folder))),
+            (Severity.WARNING, look_at_script(run, folder)),
             (Severity.WARNING, at(places.get("command"), look_at_code(run))),
             (Severity.WARNING, look_at_options(entry)),
             (Severity.WARNING, at(places.get("command"), look_at_blanks(run))),
@@ -113,13 +116,16 @@ def _of_hooks(config: Config, path: str | None) -> Iterator[Finding]:
     for hook in config.hooks:
         for words in look_at_program(CommandTool(hook.command[0], ()), path, config.folder):
             yield Finding(hook.place, Severity.ERROR, f"a hook: {words.message}", words.hint)
+        for words in look_at_hook_script(hook, config.folder):
+            yield Finding(hook.place, Severity.WARNING, f"a hook: {words.message}", words.hint)
 
 
 def _of_servers(config: Config, path: str | None) -> Iterator[Finding]:
     for server in config.mcp_servers:
         if server.command and not server.disabled:
             tool = CommandTool(server.command[0], (), cwd=server.cwd)
-            for words in look_at_program(tool, path, config.folder):
+            found = look_at_program(tool, server.env.get("PATH", path), config.folder)
+            for words in (*found, *look_at_server_script(server, config.folder)):
                 message = f"the MCP server `{server.name}`: {words.message}"
                 yield Finding(server.place, Severity.WARNING, message, words.hint)
 

@@ -42,7 +42,7 @@ ROOT = Section(
         Key("instructions_files", "Files that are appended to the instructions, if they are there.", TEXTS),
         Key(
             "builtins",
-            "Which built-in tools are on.",
+            "Which built-in tools are on; `[]` for none.",
             {"type": "array", "items": {"enum": list(BUILTIN_NAMES)}},
             misspellings=("builtin", "builtin_tools", "toolsets"),
         ),

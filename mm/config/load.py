@@ -43,11 +43,12 @@ def preview(path: Path) -> Config:
 class Examined:
     """What could be read of a file, and what is wrong in it. With problems, `config` is only good for looking on.
 
-    It is None where nothing of the file can be read.
+    It is None where nothing of the file can be read. `warnings` are those of `config`, with their places.
     """
 
     config: Config | None
     problems: tuple[Problem, ...]
+    warnings: tuple[Problem, ...] = ()
 
 
 def examine(path: Path, *, environ: Mapping[str, str] | None) -> Examined:
@@ -74,8 +75,8 @@ def _read(path: Path, environ: Mapping[str, str] | None) -> Examined:
     reader = Reader(path, environ)
     reader.problems += problems
     config = _config(reader, reader.fields(tree, ROOT))
-    config = replace(config, digest=hashlib.sha256(data).hexdigest(), warnings=tuple(reader.warnings))
-    return Examined(config, tuple(reader.problems))
+    config = replace(config, digest=hashlib.sha256(data).hexdigest(), warnings=tuple(map(str, reader.warnings)))
+    return Examined(config, tuple(reader.problems), tuple(reader.warnings))
 
 
 def _config(reader: Reader, fields: Fields) -> Config:
@@ -139,7 +140,13 @@ def _builtins(reader: Reader, node: Node | None, has_skills: bool) -> tuple[str,
 
 
 def _builtins_in_words(node: Node | None) -> tuple[str, str] | None:
-    """`builtins: none`, `[none]`, `all`, `true`, `default`: message and edit."""
+    """`builtins:` alone, as where all its items are commented out; `none`, `[none]`, `all`, `true`, `default`.
+
+    Gives message and edit. Nothing alone could mean none of them as well as the default, and the two differ in `bash`.
+    """
+    if isinstance(node, Scalar) and node.is_null and not node.text.strip():
+        defaults = ", ".join(DEFAULT_BUILTINS)
+        return "`builtins` has no value", f"Write `builtins: []` for none, or remove it for the default: {defaults}."
     items = node.items if isinstance(node, SequenceNode) else (node,)
     word = items[0].text.strip().lower() if len(items) == 1 and isinstance(items[0], Scalar) else ""
     message = f"`builtins` must be a list of names, and this is `{word}`"

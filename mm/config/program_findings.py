@@ -11,6 +11,7 @@ from pathlib import Path
 from mm.config.flow import flow
 from mm.config.near import nearest
 from mm.config.schema import CommandTool, Place, WasmTool
+from mm.visible import make_shell_word
 
 InspectModule = Callable[[Path, int], str | None]
 """What keeps a module from running with so much memory, as a sentence; None if nothing does."""
@@ -42,7 +43,8 @@ def look_at_module(tool: WasmTool, inspect: InspectModule | None, folder: Path) 
     if source:
         kind, build = source
         shown, wasm = _shown(tool.module, folder), _shown(tool.module.with_suffix(".wasm"), folder)
-        hint = f"Build it ({build.format(wasm=wasm, source=shown)}) and write `wasm: {flow(wasm)}`."
+        line = build.format(wasm=make_shell_word(wasm), source=make_shell_word(shown))
+        hint = f"Build it ({line}) and write `wasm: {flow(wasm)}`."
         yield Words(f"`{shown}` is {kind}, not a wasm module", hint)
         return
     try:
@@ -73,7 +75,7 @@ def look_at_program(tool: CommandTool, path: str | None, folder: Path) -> Iterat
     """
     program = tool.program
     if tool.cwd is not None and not tool.cwd.is_dir():
-        yield Words(f"`cwd`: there is no folder `{tool.cwd}`", f"Make it: mkdir -p {tool.cwd}")
+        yield Words(f"`cwd`: there is no folder `{tool.cwd}`", f"Make it: mkdir -p {make_shell_word(str(tool.cwd))}")
     if not program:
         return
     if "/" not in program:
@@ -88,7 +90,7 @@ def look_at_program(tool: CommandTool, path: str | None, folder: Path) -> Iterat
     elif not file.is_file():
         yield Words(f"`{program}` is not a file", "Name the program itself.")
     elif not os.access(file, os.X_OK):
-        yield Words(f"`{program}` is not executable", f"Run: chmod +x {program}")
+        yield Words(f"`{program}` is not executable", f"Run: chmod +x {make_shell_word(program)}")
     else:
         yield from _first_line(file, path)
 
@@ -148,7 +150,7 @@ def _first_line(file: Path, path: str | None) -> Iterator[Words]:
     line = start[2:].partition(b"\n")[0].decode("utf-8", "replace")
     words = line.split()
     if line.endswith("\r"):
-        hint = f"Run: sed -i 's/\\r$//' {file}"
+        hint = f"Run: sed -i 's/\\r$//' {make_shell_word(str(file))}"
         yield Words(f"`{file}` has Windows line ends, so its interpreter is not found", hint)
     elif not words or not Path(words[0]).exists():
         hint = "Install it, or mend the first line."

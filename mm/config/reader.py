@@ -33,7 +33,7 @@ class Reader:
         self.folder = identity(file).parent
         self.environ = environ
         self.problems: list[Problem] = []
-        self.warnings: list[str] = []
+        self.warnings: list[Problem] = []
 
     def problem(self, at: Node | Place, message: str, hint: str = "") -> None:
         place = at if isinstance(at, Place) else at.place
@@ -49,7 +49,7 @@ class Reader:
 
     def warn(self, at: Node | Place, message: str) -> None:
         place = at if isinstance(at, Place) else at.place
-        self.warnings.append(str(Problem(place, message)))
+        self.warnings.append(Problem(place, message))
 
     def fields(self, node: Node, section: Section) -> Fields:
         """The values of a mapping by the names of the table; unknown and missing keys are reported.

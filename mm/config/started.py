@@ -80,7 +80,7 @@ def code_files(tool: CommandTool, cwd: Path) -> tuple[Path, ...]:
     Not the program itself, and not what a program of the author's own is given: that is its data.
     """
     texts = list(_literals(tool))
-    name = _plain_name(tool.program)
+    name = plain_name(tool.program)
     if _only_reads(name, texts) or ("/" in tool.program and name not in _STARTERS):
         return ()
     return tuple(dict.fromkeys(path for path in _named(tool.program, texts, (cwd,)) if _is_file(path)))
@@ -94,7 +94,7 @@ def _of_command(config: Config, cwd: Path, name: str, tool: CommandTool) -> Iter
     texts = list(_literals(tool))
     if _takes_data(config, tool.program, texts):
         return
-    sure = _plain_name(tool.program) in _STARTERS
+    sure = plain_name(tool.program) in _STARTERS
     what = f"what `{name}` runs" if sure else f"what `{name}` may run"
     yield from (Started(what, path, sure and _is_file(path)) for path in _named(tool.program, texts, starts))
     if tool.cwd is not None:
@@ -139,7 +139,7 @@ def _variables(what: str, env: Mapping[str, str], starts: Iterable[Path]) -> Ite
 
 
 def _takes_data(config: Config, program: str, texts: Iterable[str]) -> bool:
-    name = _plain_name(program)
+    name = plain_name(program)
     if name in _READERS:
         return _only_reads(name, texts)
     own = "/" in program and Path(program).resolve().is_relative_to(config.folder.resolve())
@@ -150,7 +150,8 @@ def _only_reads(name: str, texts: Iterable[str]) -> bool:
     return name in _READERS and not any(_RUNNING_OPTION.match(text) for text in texts)
 
 
-def _plain_name(program: str) -> str:
+def plain_name(program: str) -> str:
+    """`python` for `/usr/bin/python3.11`."""
     name = Path(program).name.lower()
     return name.rstrip("0123456789.") or name
 
@@ -175,7 +176,7 @@ def _named(program: str, texts: Iterable[str], starts: Iterable[Path]) -> Iterat
                 path = start / word
                 if _may_be_path(word, path) and not (package and path.suffix.lower() not in _CODE_FILES):
                     yield path
-        if _plain_name(program) in _RUNNERS and not text.startswith("-") and text not in _QUIET:
+        if plain_name(program) in _RUNNERS and not text.startswith("-") and text not in _QUIET:
             package = package or not before.startswith("-") or before in _QUIET
 
 

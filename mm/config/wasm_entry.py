@@ -12,6 +12,7 @@ from mm.config.lookups import passes
 from mm.config.nodes import Scalar
 from mm.config.reader import Fields, Reader
 from mm.config.schema import Grant, WasmTool
+from mm.visible import make_shell_word
 
 _NAMED = re.compile(r"(.+?):([^:/{}$]*)", re.DOTALL)
 _KERNEL = (Path("/proc"), Path("/sys"), Path("/dev"))  # processes' environments and memory, devices
@@ -77,9 +78,17 @@ def _found(reader: Reader, node: Scalar, key: str, path: Path, text: str) -> Pat
         hint = f"Grant its folder: `{Path(text).parent}`."
         reader.problem(node, f"`{key}`: `{text}` is a file, and a grant is a folder", hint)
     else:
-        hint = f"Make it (`mkdir -p {text}` in the folder of the agent file), or mend the path."
+        hint = f"Make it (`mkdir -p {_typed(text)}` in the folder of the agent file), or mend the path."
         reader.problem(node, f"`{key}`: there is no folder `{text}`", hint)
     return None
+
+
+def _typed(text: str) -> str:
+    """A path as one word for a shell, which fills in `~` and variables itself: their values are not shown."""
+    if "${" in text:
+        return f'"{text}"'
+    home = "~/" if text.startswith("~/") else ""
+    return home + make_shell_word(text.removeprefix(home))
 
 
 def _named(reader: Reader, node: Scalar, folder: Path, name: str, *, writable: bool) -> Iterator[WrittenGrant]:

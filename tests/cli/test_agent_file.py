@@ -132,6 +132,25 @@ def test_trust_says_what_the_file_would_do_and_stores_it(place: Path, capsys: py
     assert is_trusted(load(path, environ={}))
 
 
+@pytest.mark.parametrize(
+    "line", [["trust", "other.yaml"], ["trust", "-a", "other.yaml"], ["-a", "other.yaml", "trust"]]
+)
+def test_the_file_to_trust_is_named_in_each_way(
+    place: Path, line: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = place / "other.yaml"
+    path.write_text(SOUND)
+    assert run(line) == 0
+    assert "Trusted: other.yaml" in capsys.readouterr().out
+    assert is_trusted(load(path, environ={}))
+
+
+def test_two_files_to_trust_are_one_too_many(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (place / "other.yaml").write_text(SOUND)
+    assert run(["trust", "other.yaml", "-a", "agent.yaml"]) == 2
+    assert "FILE and `-a` both name an agent file." in capsys.readouterr().err
+
+
 def test_a_broken_file_is_not_trusted(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (place / "agent.yaml").write_text("nmae: x\n")
     assert run(["trust", "agent.yaml"]) == 2
@@ -164,6 +183,22 @@ def test_the_scripts_of_the_ops_example_log_what_they_were_called_with(
     )
     assert (tmp_path / "log").read_text() == f"{script} {' '.join(arguments)}\n"
     assert arguments[0].encode() in done.stdout
+
+
+def test_check_says_warnings_of_loading_among_the_others_in_the_order_of_the_file(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (place / "agent.yaml").write_text(
+        "tools: [{name: a, command: [ls]}]\nskills: [nowhere]\nmcpServers: {b: {command: no-such-program}}\n"
+    )
+    assert run(["tools", "check"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(".yaml:")[2] for line in lines if ".yaml:" in line] == [
+        "1:9: warning: `a`: there is no description; the model has only the name to go by",
+        "2:10: warning: `skills`: there is no folder `nowhere`",
+        "3:17: warning: the MCP server `b`: the program `no-such-program` is not on PATH",
+    ]
+    assert lines[-1] == "1 tool, 3 warnings"
 
 
 def test_check_tells_what_is_likely_to_go_wrong_beside_what_is_wrong(

@@ -56,6 +56,101 @@ def test_a_program_that_is_not_on_the_path_is_an_error(tmp_path: Path) -> None:
     assert "the program `nosuchprogram` is not on PATH" in errors[0]
 
 
+def test_the_entry_s_own_path_is_where_its_program_is_looked_for(tmp_path: Path) -> None:
+    """As it is when it runs: there the variable takes the place of mm's own."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "x.sh").rename(tmp_path / "bin/own")
+    there = f"env: {{PATH: {tmp_path}/bin:/usr/bin:/bin}}"
+    assert found(tmp_path, GOOD, "command: [own]", there) == []
+    assert "is not on PATH" in found(tmp_path, GOOD, "command: [sh]", f"env: {{PATH: {tmp_path}}}")[0]
+    server = f"mcpServers: {{a: {{command: own, {there}}}}}\n"
+    assert findings(read(tmp_path, server)) == []
+
+
+def test_the_commands_that_mend_a_path_with_blanks_are_quoted(tmp_path: Path) -> None:
+    (tmp_path / "my tools").mkdir()
+    for name, text in (("plain.sh", "#!/bin/sh\n"), ("dos.sh", "#!/bin/sh\r\n")):
+        (tmp_path / "my tools" / name).write_bytes(text.encode())
+    (tmp_path / "my tools/dos.sh").chmod(0o755)
+    word = f"'{tmp_path}/my tools"
+    if not os.access(tmp_path / "my tools/plain.sh", os.X_OK):
+        assert f"chmod +x {word}/plain.sh'" in found(tmp_path, GOOD, "command: [./my tools/plain.sh]")[0]
+    assert f"sed -i 's/\\r$//' {word}/dos.sh'" in found(tmp_path, GOOD, "command: [./my tools/dos.sh]")[0]
+    assert f"mkdir -p {word}/gone'" in found(tmp_path, GOOD, "command: [./x.sh]", "cwd: my tools/gone")[0]
+
+
+@pytest.mark.parametrize(
+    ("command", "script"),
+    [
+        ("python3, lint.py", "lint.py"),
+        ("/usr/bin/python3.11, -u, tools/lint.py, '{{a}}'", "tools/lint.py"),
+        ("python3, -W, ignore, ./lint.py", "./lint.py"),
+        ("bash, -eu, lint.py", "lint.py"),
+        ("uv, run, python, lint.py", "lint.py"),
+        ("node, --, lint.py", "lint.py"),
+    ],
+)
+def test_a_script_that_an_interpreter_looks_for_elsewhere_is_warned_about(
+    tmp_path: Path, command: str, script: str
+) -> None:
+    lay_scripts(tmp_path)
+    line = f"command: [{command}]"
+    lines = (GOOD, line, "parameters: {a: {description: x}}") if "{{a}}" in command else (GOOD, line)
+    (warning,) = [one for one in found(tmp_path, *lines, severity=Severity.WARNING) if "looks for" in one]
+    assert f"looks for `{script}` in the folder that mm is started in, not beside the agent file" in warning
+    assert f"Write `command: [./{script.removeprefix('./')}, …]`, or `cwd: .` to run it" in warning
+    assert not any("looks for" in one for one in found(tmp_path, *lines, "cwd: .", severity=Severity.WARNING))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "python3, gone.py",
+        "python3, -m, lint.py",
+        "python3, -c, 'print(1)', lint.py",
+        "sh, -c, 'true', lint.py",
+        "perl, -ne, 'print', lint.py",
+        "python3, gone.py, lint.py",
+        "wc, -l, lint.py",
+        "python3, '{{a}}', lint.py",
+    ],
+)
+def test_what_is_no_script_of_an_interpreter_is_not_warned_about(tmp_path: Path, command: str) -> None:
+    lay_scripts(tmp_path)
+    lines = (GOOD, f"command: [{command}]", "parameters: {a: {description: x}}", "stdin: json")
+    assert not any("looks for" in one for one in found(tmp_path, *lines))
+
+
+def test_a_script_that_a_hook_or_a_server_looks_for_elsewhere_is_warned_about(tmp_path: Path) -> None:
+    lay_scripts(tmp_path)
+    text = "hooks: {preToolCall: [{command: [sh, lint.py]}]}\nmcpServers: {a: {command: sh, args: [lint.py]}}\n"
+    hook, server = findings(read(tmp_path, text))
+    assert {hook.severity, server.severity} == {Severity.WARNING}
+    assert hook.message.startswith("a hook: `sh` looks for `lint.py` in the folder that mm is started in")
+    assert hook.hint == "Write `command: [./lint.py, …]`, or its whole path."
+    assert server.message.startswith("the MCP server `a`: `sh` looks for `lint.py` in the folder that mm is started")
+    assert server.hint.startswith("Write `cwd: .` beside `args`, to start it beside the agent file.")
+    assert findings(read(tmp_path, "mcpServers: {a: {command: sh, args: [lint.py], cwd: .}}\n")) == []
+    (elsewhere,) = findings(read(tmp_path, "mcpServers: {a: {command: sh, args: [lint.py], cwd: tools/deep}}\n"))
+    assert f"looks for `lint.py` in `{tmp_path}/tools/deep`, not beside the agent file" in elsewhere.message
+
+
+def test_a_script_that_may_not_be_executed_is_said_to_need_that_first(tmp_path: Path) -> None:
+    lay_scripts(tmp_path)
+    (tmp_path / "lint.py").chmod(0o644)
+    if os.access(tmp_path / "lint.py", os.X_OK):
+        pytest.skip("everything is executable here")
+    (warning,) = found(tmp_path, GOOD, "command: [python3, lint.py]")
+    assert f"Write `command: [./lint.py, …]` (after `chmod +x {tmp_path}/lint.py`), or `cwd: .`" in warning
+
+
+def lay_scripts(folder: Path) -> None:
+    (folder / "tools/deep").mkdir(parents=True)
+    for name in ("lint.py", "tools/lint.py"):
+        (folder / name).write_text("#!/bin/sh\n")
+        (folder / name).chmod(0o755)
+
+
 def test_a_folder_to_run_in_that_is_missing_is_an_error(tmp_path: Path) -> None:
     assert "there is no folder" in found(tmp_path, GOOD, "command: [./x.sh]", "cwd: nope", severity=Severity.ERROR)[0]
 
@@ -109,7 +204,7 @@ def test_a_value_that_is_read_as_code_is_warned_about(tmp_path: Path, command: s
     assert any("can be code" in one or "choose the program" in one or "can be a program" in one for one in warnings)
 
 
-@pytest.mark.parametrize("command", ['sh, ./x.sh, "{{a}}"', 'python3, x.py, "{{a}}"', 'git, commit, "-m{{a}}"'])
+@pytest.mark.parametrize("command", ['sh, y.sh, "{{a}}"', 'python3, x.py, "{{a}}"', 'git, commit, "-m{{a}}"'])
 def test_a_value_beside_code_is_not_warned_about(tmp_path: Path, command: str) -> None:
     lines = (GOOD, f"command: [{command}]", "parameters: {a: {description: x}}")
     assert found(tmp_path, *lines, severity=Severity.WARNING) == []

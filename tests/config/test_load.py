@@ -163,6 +163,8 @@ def test_a_key_in_the_file_itself_is_warned_about(tmp_path: Path) -> None:
         ("instructions:", "`instructions` must be text, and this is empty"),
         ("env_pass: ['${GH_TOKEN}']", "Write the name alone: `GH_TOKEN`."),
         ("env_pass: GH_TOKEN", "Write `env_pass: [GH_TOKEN]`."),
+        ("builtins:", "`builtins` has no value | Write `builtins: []` for none, or remove it for the default: bash,"),
+        ("builtins:\n  # - bash", "`builtins` has no value"),
         ("builtins: [read-file]", "there is no tool `read-file` | Did you mean `read_file`?"),
         ("builtins: [web_fetch]", "`web_fetch` is planned, and not there yet"),
         ("builtins: [bash, bash]", "`bash` stands twice"),

@@ -49,6 +49,8 @@ def test_grants_are_folders_beside_the_agent_file_under_a_name(tmp_path: Path) -
     ("grants", "message"),
     [
         ("read: [nope]", "`read`: there is no folder `nope`"),
+        ("read: [my notes]", "Make it (`mkdir -p 'my notes'` in the folder of the agent file), or mend the path."),
+        ("read: [~/my notes]", "Make it (`mkdir -p ~/'my notes'` in the folder of the agent file), or mend the path."),
         ("write: [file.txt]", "`write`: `file.txt` is a file, and a grant is a folder | Grant its folder: `.`."),
         ('read: ["notes:"]', "`notes:` gives the folder no name"),
         ('read: ["notes:.."]', "`notes:..` gives the folder no name"),
