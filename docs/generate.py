@@ -17,7 +17,7 @@ import click
 
 from mm.app.toolbox import Toolbox
 from mm.cli.main import mm
-from mm.config import keys
+from mm.config import keys, quantities
 from mm.config.schema import BUILTIN_NAMES, DEFAULT_BUILTINS, CommandTool, Config, Hook, McpServer, WasmTool
 from mm.messages import Outcome
 from mm.models.offers import offer
@@ -102,6 +102,78 @@ DEFAULTS = {
 }
 
 
+HOLDS = {
+    ("agent", "name"): "text, one line of at most 100 characters",
+    ("tool", "name"): "1 to 64 of `A-Z`, `a-z`, `0-9`, `_`, `-`",
+}
+
+EXAMPLE = """\
+name: ops
+model: {name: "ollama:qwen3", temperature: 0}
+instructions: |
+  You run the tools of the ops team. Do not make up values.
+builtins: [read_file, list_files]
+permissions: {allow: [status]}
+hooks:
+  preToolCall:
+    - {matcher: release, command: [./check.py]}
+mcpServers:
+  tickets: {command: python3, args: [tickets.py], cwd: .}
+tools:
+  - name: release
+    description: Publish a release of the project. Use it when the user asks to release a version.
+    command: [./release.sh, "{{version}}", "--channel={{channel}}"]
+    timeout: 5m
+    parameters:
+      version: {type: string, description: "Version number, such as 1.4.2"}
+      channel: {type: string, enum: [stable, beta], description: Who gets the release}
+  - name: status
+    description: Report the status of a service, whether it is up and since when.
+    command: [./status.sh, --, "{{service}}"]
+    final: true
+    readonly: true
+    parameters:
+      service: {type: string, description: "Name of the service, such as search"}
+  - name: add_days
+    description: Say which date lies a number of days after a date.
+    wasm: modules/add_days.wasm
+    memory: 16MiB
+    final: true
+    parameters:
+      date: {type: string, description: "Start as year-month-day, such as 2026-11-30"}
+      days: {type: integer, minimum: -100000, maximum: 100000, description: Number of days}
+"""
+
+PATHS = (
+    (
+        "`instructions_files`, `skills`, `cwd`, `wasm`, `read`, `write`, the FILE of `model: scripted:FILE`",
+        "the folder of the agent file",
+    ),
+    ("a program with a slash in its name, of a tool, a hook or an MCP server", "the folder of the agent file"),
+    (
+        "a program without a slash",
+        "the folders of `PATH`: that of the entry's own `env`, else that of mm; never the current folder",
+    ),
+    (
+        "the arguments of a program, `args` included",
+        "handed over as they stand: the program looks for them in its working directory",
+    ),
+    ("the working directory of a tool or an MCP server", "`cwd`, else the folder that mm is started in, or `--cwd`"),
+    ("the working directory of a hook", "the folder that mm is started in, or `--cwd`"),
+)
+
+
+def _paths() -> str:
+    return "\n\n".join(
+        [
+            "## Where relative paths start",
+            _table(("What", "Where"), PATHS),
+            "So the script of `command: [python3, check.py]` is found only where mm is started beside it. Write "
+            "`command: [./check.py]`, the script being executable, or add `cwd: .`. `mm tools check` warns of it.",
+        ]
+    )
+
+
 def agent_file() -> str:
     parts = [_section(section) for section in (keys.ROOT, *keys.SECTIONS)]
     return _page(
@@ -109,9 +181,11 @@ def agent_file() -> str:
         "After reading this page you know every key of an agent file, what it may hold, and what it means.",
         [
             "`mm schema` prints the same table as a JSON Schema for editors. Every key that is not listed here is an "
-            "error, with the nearest key named. Relative paths start at the folder of the agent file. `~`, `${VAR}` "
+            "error, with the nearest key named. `~`, `${VAR}` "
             "and `${VAR:-default}` are expanded in paths, `env`, `url`, `headers`, `base_url` and `api_key`; `$${` "
             "writes a literal `${`. Only `true` and `false` are booleans.",
+            f"## An example\n\n```yaml\n{EXAMPLE}```",
+            _paths(),
             *parts,
         ],
     )
@@ -126,7 +200,8 @@ def _section(section: keys.Section) -> str:
     for key in section.keys:
         also = f" Also read: {', '.join(f'`{name}`' for name in key.aliases)}." if key.aliases else ""
         default = "required" if key.required else DEFAULTS.get((section.name, key.name), "")
-        rows.append((f"`{key.name}`", _shape(key.shape), default, key.says + also))
+        holds = HOLDS.get((section.name, key.name)) or _shape(key.shape)
+        rows.append((f"`{key.name}`", holds, default, key.says + also))
     lines.append(_table(("Key", "Holds", "Default", "Meaning"), rows))
     return "\n\n".join(lines)
 
@@ -136,9 +211,11 @@ def _shape(shape: Mapping[str, Any]) -> str:
     if shape == keys.TEXT:
         return "text"
     if shape == keys.SECONDS:
-        return "seconds, or text such as `90s`, `2m`"
+        least, most = quantities.SHORTEST, quantities.LONGEST / 3600
+        return f"seconds, or text such as `90s`, `2m`; {least:g} s to {most:g} h"
     if shape == keys.SIZE:
-        return "bytes, or text such as `64MiB`"
+        least, most = quantities.SMALLEST / 2**20, quantities.LARGEST / 2**30
+        return f"bytes, or text such as `64MiB`; {least:g} MiB to {most:g} GiB"
     if not shape:
         return "any value"
     if "$ref" in shape:
