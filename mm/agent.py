@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,13 +12,13 @@ from mm.dispatch.extract import Extracted, extract
 from mm.dispatch.gate import CirclingError, Gate, may_become_call
 from mm.dispatch.names import Names
 from mm.dispatch.nudges import nudge
-from mm.errors import ExitCode, MMError, ModelError
+from mm.errors import ExitCode, MMError, ModelError, TooLongError
 from mm.events import Listener, Notice, ReasoningShown, ReplyEnded, RequestSent, TextHeld, TextShown
 from mm.interrupt import Interrupt, Interrupted
 from mm.messages import Message, Outcome, Reply, Role, ToolOffer, ToolResult, Usage
 from mm.models.model import Delta, Model
 from mm.session.history import History
-from mm.session.window import SURELY_FITS, TooLongError, Window
+from mm.session.window import SURELY_FITS, Window
 from mm.tools.spec import Tool
 
 if TYPE_CHECKING:
@@ -27,12 +27,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TurnEnd:
-    """How a turn ended. `text` is the answer, `message` what the user should know about the ending."""
+    """How a turn ended. `text` is the answer, `message` what the user should know about the ending.
+
+    `unsaid`: the prompt was too long and is not part of the conversation.
+    """
 
     text: str
     code: ExitCode = ExitCode.DONE
     message: str = ""
     hint: str = ""
+    unsaid: bool = False
     rounds: int = 0
     seconds: float = 0.0
     usage: Usage = field(default_factory=Usage)
@@ -251,8 +255,9 @@ class Agent:
 
     def _failed(self, turn: _Turn, error: MMError) -> TurnEnd:
         if isinstance(error, TooLongError) and turn.rounds == 1:
-            self.history.take_back_unsent()
-            return self._end(turn, "", ExitCode.FAILED, f"{error.message} {_NOTHING_SENT}", error.hint)
+            self.history.take_back_unsaid()
+            self.window.take_back(len(self.history.messages()))
+            return replace(self._end(turn, "", ExitCode.FAILED, error.message, error.hint), unsaid=True)
         partial = error.partial if isinstance(error, ModelError) else ""
         self._keep_answer(partial, _NO_ANSWER)
         return self._end(turn, partial, ExitCode.FAILED, error.message, error.hint)
@@ -287,7 +292,6 @@ class Agent:
 
 
 _INTERRUPTED = "Interrupted."
-_NOTHING_SENT = "Nothing was sent."
 _STOPPED = "The user stopped this before you answered."  # for the model, like the next
 _NO_ANSWER = "This got no answer."
 _TOO_MANY_ROUNDS = "Stopped after {} requests in one turn without an answer."

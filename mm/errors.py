@@ -51,6 +51,10 @@ class ModelError(MMError):
         self.partial = partial
 
 
+class TooLongError(ModelError):
+    """A request is more than the model's context takes, as mm reckons or as the server says."""
+
+
 class ToolError(Exception):
     """Something the model can act on, in full sentences: what is wrong, what is allowed, what to do next."""
 

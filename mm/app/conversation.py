@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 
 from mm.agent import Agent, TurnEnd
@@ -33,6 +34,7 @@ class Conversation:
         self._agent = agent
         self._showing = showing
         self.interrupt = assembly.interrupt
+        self._file_digest = assembly.config.digest
 
     @property
     def yolo(self) -> bool:
@@ -117,6 +119,18 @@ class Conversation:
             return ""
         named = ("-a", options.agent_file) if options.agent_file else ()
         return " ".join(make_shell_word(word) for word in ("mm", *named, "-r", self.session_id))
+
+    def changed_file(self) -> str:
+        """The agent file, if it has changed since this was last asked; "" if not, or if it cannot be read now."""
+        file = self._assembly.config.file
+        if file is None:
+            return ""
+        with suppress(OSError):
+            digest = hashlib.sha256(file.read_bytes()).hexdigest()
+            if digest != self._file_digest:
+                self._file_digest = digest
+                return str(file)
+        return ""
 
     def models(self) -> Sequence[tuple[str, str]]:
         """The one of the agent file, those whose weights are here, and the providers."""

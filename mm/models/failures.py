@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import httpx
 
 from mm.config.schema import ModelConfig
-from mm.errors import ModelError
+from mm.errors import ModelError, TooLongError
 from mm.models.exchange import SilenceError
 from mm.models.wire import DeadStreamError, WireError, error_text
 
@@ -106,7 +106,8 @@ class Explainer:
     def _fail(
         self, message: str, hint: str, *, again: bool = False, after: float | None = None, partial: str = ""
     ) -> Failure:
-        return Failure(ModelError(message, hint, partial=partial), again=again, after=after)
+        kind = TooLongError if hint == _TOO_LONG else ModelError
+        return Failure(kind(message, hint, partial=partial), again=again, after=after)
 
     def _where(self) -> str:
         return f"{self._config.provider} at {httpx.URL(self._base_url).copy_with(userinfo=b'')}"
@@ -148,6 +149,9 @@ class Explainer:
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _AGAIN = "Try again."
+_TOO_LONG = (
+    "The conversation does not fit: shorten the message, use /compact in the chat, or give the model more context."
+)
 _SLOW = "A smaller model or a shorter conversation answers sooner."
 
 
@@ -178,9 +182,7 @@ def _may_help(status: int) -> bool:
 def _context_hint(text: str) -> str:
     lower = text.lower()
     if "context" in lower and any(word in lower for word in ("exceed", "length", "size", "window", "maximum")):
-        return (
-            "The conversation does not fit: start a new one, use /compact in the chat, or give the model more context."
-        )
+        return _TOO_LONG
     return ""
 
 

@@ -146,8 +146,8 @@ class History:
                 self._keep(lambda store: store.remove(numbers))
             return removed[0].content
 
-    def take_back_unsent(self) -> None:
-        """What a person has just said was not sent, so it was not said: a later turn is not cut because of it."""
+    def take_back_unsaid(self) -> None:
+        """What a person has just said was too long, so it was not said: a later turn is not cut because of it."""
         with self._lock:
             prompt = self.undo()
             if prompt is not None and not self._stored and self._session.title == title_of(prompt):

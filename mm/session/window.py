@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 
-from mm.errors import MMError
+from mm.errors import TooLongError
 from mm.messages import JSON, Message, ToolOffer, Usage
 from mm.session.fit import Cut, Fitted, fit
 
@@ -16,10 +16,6 @@ _MARGIN = 0.03  # of the context, for what an estimate misses
 
 SURELY_FITS = 1500
 """Tokens: what is longer, such as a resumed session, may be more than a small context takes."""
-
-
-class TooLongError(MMError):
-    """The newest message alone does not fit, with what has to go along. Nothing was sent."""
 
 
 class Window:
@@ -88,7 +84,8 @@ class Window:
 
     def _too_long(self, tokens: int) -> TooLongError:
         return TooLongError(
-            f"The request takes about {tokens:,} tokens, and the model's context holds {self.size:,}.",
+            f"The request takes about {tokens:,} tokens, and the model's context holds {self.size:,}. "
+            "Nothing was sent.",
             "Shorten the prompt: of a large @file, give a part, or its path for a tool to read. Else shorten "
             "`instructions`, declare fewer tools, or serve the model with a larger context (and say so with "
             "`context` under `model`).",

@@ -138,6 +138,8 @@ class _Conversation:
             self._voice.say_prompt(message)
             return message
         draft, self._chat.draft = self._chat.draft, ""
+        if file := self._agent.changed_file():
+            self._voice.say(f"`{make_visible_line(file)}` has changed: mm uses the old one until it is started again.")
         self._terminal.screen.print([""])
         try:
             with self._agent.interrupt.waiting():
@@ -180,9 +182,11 @@ class _Conversation:
             self._voice.say("Nothing was sent.")
             return
         attachments, self._chat.attachments = self._chat.attachments, []
-        self._answer("\n\n".join([mentions.text, *attachments]))
+        if self._answer("\n\n".join([mentions.text, *attachments])).unsaid:
+            self._chat.draft = "\n".join(filter(None, (message, self._chat.draft)))
+            self._chat.attachments = attachments
 
-    def _answer(self, prompt: str) -> None:
+    def _answer(self, prompt: str) -> TurnEnded:
         """One turn. Keys typed meanwhile wait for the next message; after an interrupt nothing of it is sent unseen."""
         self._terminal.screen.print([""])
         with self._terminal.display.showing():
@@ -190,6 +194,7 @@ class _Conversation:
         if self._agent.interrupt.stop.is_set() or self._terminal.person.typed_ahead:
             self._keep_typed()
         self._show_end(end)
+        return end
 
     def _keep_typed(self) -> None:
         """Put what was typed meanwhile into the next line, whole lines too: the person looks at it first."""

@@ -23,6 +23,8 @@ class TurnEnded(Protocol):
     def message(self) -> str: ...
     @property
     def hint(self) -> str: ...
+    @property
+    def unsaid(self) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,9 @@ class ChatAgent(Protocol):
 
     def compact(self) -> str:
         """Replace the older part of the history by a summary. Returns one line on what was done."""
+
+    def changed_file(self) -> str:
+        """The agent file, if it has changed since this was last asked; "" if not."""
 
     def last_exchange(self) -> LastExchange | None:
         """The end of this session, None if it is new."""

@@ -361,11 +361,11 @@ def test_a_session_that_was_deleted_elsewhere_is_said_to_be_so(store: Store) -> 
 def test_what_was_not_sent_was_not_said(store: Store) -> None:
     history = begin(store)
     history.add_user("far too long")
-    history.take_back_unsent()
+    history.take_back_unsaid()
     assert (history.messages(), history.session.title) == ([], "")
     history.add_user("hello")
     history.add_reply("Hello.")
     assert history.session.title == "hello"
     history.add_user("far too long")
-    history.take_back_unsent()
+    history.take_back_unsaid()
     assert [message.content for message in reopened(store, history).messages()] == ["hello", "Hello."]

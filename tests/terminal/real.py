@@ -21,7 +21,9 @@ GREETING = "/help"
 
 
 @contextmanager
-def mm_chat(place: Place, *arguments: str, columns: int = 100, rows: int = 40, **environ: str) -> Iterator[Terminal]:
+def mm_chat(
+    place: Place, *arguments: str, columns: int = 100, rows: int = 40, status: str = "scripted:", **environ: str
+) -> Iterator[Terminal]:
     """`mm` with the agent file of the place, at its first prompt."""
 
     def program() -> int:
@@ -31,7 +33,7 @@ def mm_chat(place: Place, *arguments: str, columns: int = 100, rows: int = 40, *
 
     with terminal(program, place.folder, columns=columns, rows=rows, **environ) as it:
         it.wait_for(GREETING)
-        it.wait_for("> " if environ.get("TERM") == "dumb" else "scripted:")
+        it.wait_for("> " if environ.get("TERM") == "dumb" else status)
         yield it
 
 

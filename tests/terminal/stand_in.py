@@ -226,6 +226,9 @@ class StandIn:
     def plan(self) -> str:
         return ""
 
+    def changed_file(self) -> str:
+        return ""
+
     def undo(self) -> str | None:
         return self.prompts.pop() if self.prompts else None
 

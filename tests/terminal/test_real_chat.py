@@ -9,6 +9,7 @@ import time
 import pytest
 
 from tests.cli.running import Place, call, logging_tool
+from tests.models.loopback import reply, say, serving
 from tests.terminal.pty import ESCAPES
 from tests.terminal.real import answers, leave, mm_chat, records, resumed
 
@@ -343,3 +344,41 @@ def test_esc_at_a_question_skips_it_and_end_of_input_all_that_follow(place: Plac
         it.wait_for("Thank you.")
         assert leave(it) == 0
     assert records(place)[2].content.count("(skipped: decide yourself)") == 2
+
+
+def test_a_message_that_the_server_finds_too_long_comes_back_into_the_line(place: Place) -> None:
+    """It is no part of the conversation, so the next question does not fail because of it."""
+    refusal = {"error": {"message": "the request exceeds the available context size", "type": "exceed_context_size_error"}}
+    with serving() as server:
+        place.write("agent.yaml", f"model: {{name: m, base_url: '{server.url}', context: 32768}}\nbuiltins: []\n")
+        server.answers = [say("Hello."), reply(400, refusal), say("Shorter is better.")]
+        with mm_chat(place, status="custom:m") as it:
+            it.say("hi")
+            it.wait_for("Hello.")
+            it.wait_for("custom:m")
+            it.say("far too long")
+            it.wait_for("shorten the message")
+            it.wait_for("> far too long")
+            it.type("\x15")
+            it.say("short")
+            it.wait_for("Shorter is better.")
+            assert leave(it) == 0
+    sent = [message["content"] for message in server.seen[-1].body["messages"] if message["role"] != "system"]
+    assert sent == ["hi", "Hello.", "short"]
+    assert [message.content for message in resumed(place)][:4] == ["hi", "Hello.", "short", "Shorter is better."]
+
+
+def test_an_agent_file_that_changed_while_the_chat_is_open_is_told_once(place: Place) -> None:
+    file = place.agent(["One.", "Two.", "Three."])
+    with mm_chat(place) as it:
+        it.say("a")
+        it.wait_for("One.")
+        file.write_text(file.read_text() + "# more\n")
+        it.wait_for("scripted:")
+        it.say("b")
+        it.wait_for("Two.")
+        it.wait_for("has changed: mm uses the old one until it is started again.")
+        it.say("c")
+        it.wait_for("Three.")
+        assert leave(it) == 0
+    assert it.seen.count("has changed") == 1
