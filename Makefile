@@ -17,7 +17,7 @@ help: ## Show the targets
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit("mm needs Python 3.11 or newer: make PYTHON=python3.12 …" if sys.version_info < (3, 11) else 0)'
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }  # half of one would be taken for whole next time
 
 $(READY): pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[local]'

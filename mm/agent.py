@@ -27,10 +27,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TurnEnd:
-    """How a turn ended. `text` is the answer, `message` what the user should know about the ending.
-
-    `unsaid`: the prompt was too long and is not part of the conversation.
-    """
+    """How a turn ended: `text` is the answer, `message` what to know about the ending; `unsaid`: the prompt was too
+    long and is no part of the conversation."""
 
     text: str
     code: ExitCode = ExitCode.DONE

@@ -44,7 +44,7 @@ def conversation(*turns: Sequence[int]) -> list[Message]:
 def undo(history: History, window: Window) -> None:
     """What /undo does, without a model and a terminal."""
     agent: Any = SimpleNamespace(history=history, window=window)
-    assembly: Any = SimpleNamespace(interrupt=None)
+    assembly: Any = SimpleNamespace(interrupt=None, config=SimpleNamespace(digest=""))
     Conversation(assembly, agent).undo()
 
 

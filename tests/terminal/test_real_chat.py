@@ -348,7 +348,7 @@ def test_esc_at_a_question_skips_it_and_end_of_input_all_that_follow(place: Plac
 
 def test_a_message_that_the_server_finds_too_long_comes_back_into_the_line(place: Place) -> None:
     """It is no part of the conversation, so the next question does not fail because of it."""
-    refusal = {"error": {"message": "the request exceeds the available context size", "type": "exceed_context_size_error"}}
+    refusal = {"error": {"message": "the request exceeds the available context size"}}
     with serving() as server:
         place.write("agent.yaml", f"model: {{name: m, base_url: '{server.url}', context: 32768}}\nbuiltins: []\n")
         server.answers = [say("Hello."), reply(400, refusal), say("Shorter is better.")]
@@ -358,7 +358,7 @@ def test_a_message_that_the_server_finds_too_long_comes_back_into_the_line(place
             it.wait_for("custom:m")
             it.say("far too long")
             it.wait_for("shorten the message")
-            it.wait_for("> far too long")
+            it.wait_for("› far too long")
             it.type("\x15")
             it.say("short")
             it.wait_for("Shorter is better.")
@@ -373,8 +373,8 @@ def test_an_agent_file_that_changed_while_the_chat_is_open_is_told_once(place: P
     with mm_chat(place) as it:
         it.say("a")
         it.wait_for("One.")
+        it.wait_for("scripted:")  # the next prompt stands: what changes now is told at the one after it
         file.write_text(file.read_text() + "# more\n")
-        it.wait_for("scripted:")
         it.say("b")
         it.wait_for("Two.")
         it.wait_for("has changed: mm uses the old one until it is started again.")
