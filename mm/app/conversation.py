@@ -129,7 +129,7 @@ class Conversation:
             digest = hashlib.sha256(file.read_bytes()).hexdigest()
             if digest != self._file_digest:
                 self._file_digest = digest
-                return str(file)
+                return file.name
         return ""
 
     def models(self) -> Sequence[tuple[str, str]]:

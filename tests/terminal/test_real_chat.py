@@ -377,7 +377,7 @@ def test_an_agent_file_that_changed_while_the_chat_is_open_is_told_once(place: P
         file.write_text(file.read_text() + "# more\n")
         it.say("b")
         it.wait_for("Two.")
-        it.wait_for("has changed: mm uses the old one until it is started again.")
+        it.wait_for("has changed: mm uses the old one until")
         it.say("c")
         it.wait_for("Three.")
         assert leave(it) == 0
