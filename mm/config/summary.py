@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from mm.config.load import preview
@@ -30,15 +31,27 @@ def grants_line(tool: WasmTool) -> str:
 
 
 def _starts(config: Config) -> Iterator[str]:
+    """What runs, in full: a text on stdin, a variable or a folder can say as much about it as its arguments."""
     for server in config.mcp_servers:
         if server.command and not server.disabled:
-            yield f"starts the MCP server `{server.name}`: {shlex.join(server.command)}"
+            yield f"starts the MCP server `{server.name}`: {shlex.join(server.command)}{_where(server.cwd)}"
     for hook in config.hooks:
         when = "before" if hook.event == "preToolCall" else "after"
         yield f"starts {when} each call of `{hook.matcher}`: {shlex.join(hook.command)}"
     for entry in config.tools:
-        more = f"; {grants_line(entry.run)}" if isinstance(entry.run, WasmTool) else ""
+        if isinstance(entry.run, WasmTool):
+            more = f"; {grants_line(entry.run)}"
+        else:
+            more = f"{_given(entry.run.stdin)}{_where(entry.run.cwd)}"
         yield f"may run the tool `{entry.name}`: {command_line(entry)}{more}"
+
+
+def _given(stdin: Template | None) -> str:
+    return f"; given on stdin: {template_text(stdin)}" if stdin is not None else ""
+
+
+def _where(folder: Path | None) -> str:
+    return f"; in the folder {_word(str(folder))}" if folder is not None else ""
 
 
 def _allows(config: Config) -> Iterator[str]:
@@ -52,10 +65,10 @@ def _allows(config: Config) -> Iterator[str]:
         yield f"hands these secret variables to tools, hooks and MCP servers: {', '.join(config.env_pass)}"
     for entry in config.tools:
         if not isinstance(entry.run, WasmTool) and entry.run.env:
-            yield f"sets for `{entry.name}`: {_pairs(entry.run.env)}"
+            yield f"sets for `{entry.name}`: {_variables(entry.run.env)}"
     for server in config.mcp_servers:
         if server.env and not server.disabled:
-            yield f"sets for the MCP server `{server.name}`: {_pairs(server.env)}"
+            yield f"sets for the MCP server `{server.name}`: {_variables(server.env)}"
     for skills in config.skills:
         yield f"shows the model the skills of {skills}"
 
@@ -88,10 +101,14 @@ def _address(url: str) -> str:
     return f"{parts.scheme}://{host}{parts.path}" if host else url.partition("?")[0]
 
 
-def _pairs(texts: object) -> str:
+def _variables(env: Mapping[str, str]) -> str:
+    """Names and values as written, constants too: one such as `BASH_ENV` or `GIT_SSH_COMMAND` says what runs."""
+    return ", ".join(f"{name}={_word(value)}" for name, value in env.items())
+
+
+def _pairs(headers: Mapping[str, str]) -> str:
     """Names, and the variables that their values are made of; a literal value may be a secret, so it is not shown."""
-    assert isinstance(texts, dict)
-    return ", ".join(f"{name}={value}" if "${" in value else name for name, value in texts.items())
+    return ", ".join(f"{name}={value}" if "${" in value else name for name, value in headers.items())
 
 
 def _written(argument: Template | Group | Flag) -> str:
@@ -108,5 +125,9 @@ def template_text(template: Template) -> str:
         piece.text.replace("{{", "{{{{") if isinstance(piece, Literal) else f"{{{{{piece.parameter}}}}}"
         for piece in template.pieces
     ]
-    text = "".join(pieces)
+    return _word("".join(pieces))
+
+
+def _word(text: str) -> str:
+    """A text as one word, in quotes where it would not read as one. Variables and placeholders stay as they are."""
     return text if text and not set(text) & set(" \t\n'\"\\") else shlex.quote(text)
