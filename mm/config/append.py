@@ -191,10 +191,10 @@ def _has_gap(text: str, at: int) -> bool:
 def _only_adds(path: Path, before: str, after: str, entry: Mapping[str, JSON]) -> bool:
     """Whether the file says what it said, and one tool more."""
     try:
-        new, _ = read_tree(path, after)
+        new, *_ = read_tree(path, after)
     except UsageError:
         return False
-    old, _ = read_tree(path, before)
+    old, *_ = read_tree(path, before)
     expected = to_json(old)
     assert isinstance(expected, dict)
     expected["tools"] = [*(expected.get("tools") or ()), dict(entry)]

@@ -159,5 +159,5 @@ def _fits_nothing(reader: Reader, node: Node, part: str, known: tuple[str, ...],
 def _fits(pattern: str, name: str) -> bool:
     try:
         return re.fullmatch(pattern, name) is not None
-    except re.error:
+    except (re.error, RecursionError, OverflowError):
         return False

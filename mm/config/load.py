@@ -67,13 +67,14 @@ def _sound(examined: Examined) -> Config:
 
 def _read(path: Path, environ: Mapping[str, str] | None) -> Examined:
     data = read_bytes(path)
-    tree, problems = read_tree(path, decode(path, data))
+    tree, problems, warnings = read_tree(path, decode(path, data))
     if not isinstance(tree, MappingNode):
         place = tree.place
         hint = "Start with `name: …`, or write a file with: mm init"
         raise unreadable(path, f"the file is {kind_of(tree)}, not keys", hint, line=place.line, column=place.column)
     reader = Reader(path, environ)
     reader.problems += problems
+    reader.warnings += map(str, warnings)
     config = _config(reader, reader.fields(tree, ROOT))
     config = replace(config, digest=hashlib.sha256(data).hexdigest(), warnings=tuple(map(str, reader.warnings)))
     return Examined(config, tuple(reader.problems), tuple(reader.warnings))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -12,6 +13,7 @@ from mm.config.flow import quoted
 from mm.config.keys import KEY_NAMES
 from mm.config.masks import missing_comma
 from mm.config.problems import ConfigProblems, unreadable
+from mm.config.text_ends import Explained, wrong_end
 
 _KEY = re.compile(r"(\s*(?:- +)*)([\w.$-]+|\"[^\"]*\"|'[^']*')\s*:(?:\s|$)")
 _BEHIND_QUOTE = re.compile(r"\s*(?:- +)?(?:[\w.-]+:\s+)?((?:\"[^\"]*\"|'[^']*')\s*[^\s#:,].*)$")
@@ -19,24 +21,22 @@ _NO_COLON = re.compile(r"\s*(?:- +)*([A-Za-z_]+)(?::| +)(\S.*)$")
 _CLOSERS = {"[": ("list", "]"), "{": ("mapping", "}")}
 
 
-def explain(path: Path, text: str, error: yaml.YAMLError) -> ConfigProblems:
-    """The one problem of a file that is no YAML. It comes alone: what follows cannot be read."""
+def explain(path: Path, text: str, error: yaml.YAMLError, tokens: Iterable[Any]) -> ConfigProblems:
+    """The one problem of a file that is no YAML. It comes alone: what follows cannot be read.
+
+    `tokens` are what the scanner makes of the text, as far as it comes.
+    """
     if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
         return unreadable(path, f"this is not YAML: {error}")
     line, column = error.problem_mark.line, error.problem_mark.column
     lines = text.splitlines() or [""]
     behind = lines[line][column:] if line < len(lines) else ""
-    flow = _flow(lines, text, error)
-    if flow is not None:
-        message, hint, line, column = flow
-        return unreadable(path, message, hint, line=line + 1, column=column + 1)
-    message, hint, at_context = _words(error, behind[:1], lines)
-    if at_context and error.context_mark:
-        line, column = error.context_mark.line, error.context_mark.column
+    found = wrong_end(text, tokens, error) or _flow(lines, text, error)
+    message, hint, line, column = found or (*_words(error, behind[:1], lines), line, column)
     return unreadable(path, message, hint, line=line + 1, column=column + 1)
 
 
-def _flow(lines: Sequence[str], text: str, error: yaml.MarkedYAMLError) -> tuple[str, str, int, int] | None:
+def _flow(lines: Sequence[str], text: str, error: yaml.MarkedYAMLError) -> Explained | None:
     """A list or mapping in brackets that is not closed, or lacks a comma: message, hint, and where to look."""
     mark, context, problem = error.problem_mark, error.context_mark, str(error.problem)
     if mark is None or context is None or not ("expected ',' or ']'" in problem or "expected ',' or '}'" in problem):
@@ -56,58 +56,44 @@ def _flow(lines: Sequence[str], text: str, error: yaml.MarkedYAMLError) -> tuple
     return f"the {kind} that starts here is not closed, or lacks a comma", hint, context.line, context.column
 
 
-def _words(error: yaml.MarkedYAMLError, character: str, lines: Sequence[str]) -> tuple[str, str, bool]:
-    """Message, hint, and whether the place is where the broken part starts."""
+def _words(error: yaml.MarkedYAMLError, character: str, lines: Sequence[str]) -> tuple[str, str]:
+    """Message and hint."""
     problem, context = str(error.problem), str(error.context or "")
     row = error.problem_mark.line if error.problem_mark else 0
     if character == "\t" or "tab character" in problem:
-        return "a tab is used for indentation", _indent(lines, row, deeper=True) or "Indent with spaces.", False
+        return "a tab is used for indentation", _indent(lines, row, deeper=True) or "Indent with spaces."
     if "mapping values are not allowed" in problem:
         hint = _indent(lines, row)
         if hint:
-            return "this line is indented deeper than the one above it, which is no key of its own", hint, False
-        return "a `: ` stands inside unquoted text", 'Put the text in quotes: key: "this: that"', False
+            return "this line is indented deeper than the one above it, which is no key of its own", hint
+        return "a `: ` stands inside unquoted text", 'Put the text in quotes: key: "this: that"'
     if "cannot start any token" in problem:
-        return f"unquoted text cannot start with `{character}`", "Put the text in quotes.", False
+        return f"unquoted text cannot start with `{character}`", "Put the text in quotes."
     if "alphabetic or numeric character" in problem:
-        return "unquoted text cannot start with `*` or `&`", 'Put it in quotes: "*"', False
-    if "quoted scalar" in context and "end of stream" in problem:
-        return "the quote that opens here is never closed", _close_quote(error, lines), True
+        return "unquoted text cannot start with `*` or `&`", 'Put it in quotes: "*"'
     if "expected key" in problem or "could not find expected ':'" in problem:
         return _expected_key(lines, row)
     if "'-' indicator" in problem:
         hint = _indent(lines, row) or "Start it with `- `, at the indentation of its siblings."
-        return "a list entry is expected here", hint, False
+        return "a list entry is expected here", hint
     if "nesting depth" in problem:
-        return "the values are nested too deeply", "", False
-    return f"this is not YAML: {problem}" + (f" ({context})" if context else ""), "", False
+        return "the values are nested too deeply", ""
+    return f"this is not YAML: {problem}" + (f" ({context})" if context else ""), ""
 
 
-def _close_quote(error: yaml.MarkedYAMLError, lines: Sequence[str]) -> str:
-    """The rest of the line in quotes, less the brackets that close there what opened before."""
-    mark = error.context_mark
-    rest = lines[mark.line][mark.column :].rstrip() if mark else ""
-    before = lines[mark.line][: mark.column] if mark else ""
-    while rest[-1:] in ("]", "}") and before.count("[") + before.count("{") > before.count("]") + before.count("}"):
-        if rest[-1] == "}" and "{" in rest:
-            break
-        rest, before = rest[:-1].rstrip(), before + rest[-1]
-    return f"Write `{rest}{rest[0]}`." if len(rest) > 1 and "," not in rest else "Close the quote."
-
-
-def _expected_key(lines: Sequence[str], row: int) -> tuple[str, str, bool]:
+def _expected_key(lines: Sequence[str], row: int) -> tuple[str, str]:
     behind = _BEHIND_QUOTE.match(lines[row]) if row < len(lines) else None
     if behind:
         text = behind.group(1).rstrip()
         text = text[1:-1] if text[0] == text[-1] else text  # the outer quotes are those that were meant
-        return "text stands behind the closing quote", f"Write it in quotes: {quoted(text)}", False
+        return "text stands behind the closing quote", f"Write it in quotes: {quoted(text)}"
     for line in reversed(lines[max(0, row - 1) : row + 1]):
         colon = _NO_COLON.match(line)
         if colon and colon.group(1) in KEY_NAMES:
             hint = f"Write `{colon.group(1)}: {colon.group(2).strip()}`."
-            return f"`{colon.group(1)}` lacks a `:` with a blank behind it", hint, False
+            return f"`{colon.group(1)}` lacks a `:` with a blank behind it", hint
     hint = _indent(lines, row) or "Check the indentation, and that a `:` and a blank follow the key."
-    return "a `key: value` is expected here", hint, False
+    return "a `key: value` is expected here", hint
 
 
 def _indent(lines: Sequence[str], row: int, *, deeper: bool = False) -> str:

@@ -35,6 +35,7 @@ _CHOICE = re.compile(r"(?:enum|choice|choices|select|one of|literal)\s*[\[(<:]\s
 _OPTIONAL = re.compile(
     r"(?:optional|maybe|nullable)\s*[\[<( ]\s*([^\])>]+)[\])>]?|(.+?)\?|(.+?)\s*\|\s*(?:null|none|undefined)"
 )
+_LONGEST = 200  # characters of an optional type, which may be one of an optional type, and so on
 
 
 def meant_type(text: str) -> dict[str, JSON]:
@@ -44,7 +45,7 @@ def meant_type(text: str) -> dict[str, JSON]:
         return {"type": _WORDS[word]}
     if word in _FORMATS:
         return {"type": "string", "format": _FORMATS[word]}
-    optional = _OPTIONAL.fullmatch(word)
+    optional = _OPTIONAL.fullmatch(word) if len(word) <= _LONGEST else None
     if optional:
         inner = meant_type(next(group for group in optional.groups() if group))
         return {**inner, "required": False} if inner else {}

@@ -5,6 +5,7 @@ Aliases are shared, never copied, and bounded before anybody walks the tree; a n
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -20,17 +21,19 @@ from mm.config.nodes import Entry, MappingNode, Node, Scalar, SequenceNode
 from mm.config.problems import ConfigProblems, Problem, unreadable
 from mm.config.schema import Place
 from mm.config.syntax import explain
+from mm.config.text_ends import PROSE
 
 DEEPEST = 60
 MOST_UNFOLDED = 20_000  # values that aliases may add
-_PROSE = frozenset({"description", "desc", "help", "instructions", "default"})
+_MAY_HOLD_COMMAS = PROSE | {"default"}
+_COMMENT = re.compile(r"[ \t]+(#[^\s#].*)")
 _PIECE = re.compile(r"\"[^\"]*\"|'[^']*'|[^\s\"']+")
 _WITHOUT_COMMAS = re.compile(r"[^\s\"']+(?:\s+(?:\"[^\"]*\"|'[^']*'))+")
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def read_tree(path: Path, text: str) -> tuple[Node, list[Problem]]:
-    """The tree of a document, and the mistakes that leave it readable: keys that stand twice, texts without quotes.
+def read_tree(path: Path, text: str) -> tuple[Node, list[Problem], list[Problem]]:
+    """The tree of a document, the mistakes that leave it readable, and what may be one: a text that a `#` ends.
 
     Raises ConfigProblems where nothing behind the mistake can be read.
     """
@@ -41,17 +44,32 @@ def read_tree(path: Path, text: str) -> tuple[Node, list[Problem]]:
             builder.take_all(yaml.parse(masks.text, Loader=_LOADER))
         except yaml.MarkedYAMLError as error:
             if not masks.cover(error):
-                raise explain(path, text, error) from None
+                raise explain(path, text, error, _tokens(masks.text)) from None
             builder = _Builder(path, masks)
             continue
         except yaml.YAMLError as error:
-            raise explain(path, text, error) from None
+            raise explain(path, text, error, ()) from None
         except RecursionError as error:
             raise unreadable(path, "the values are nested too deeply") from error
         break
     if builder.root is None:
         raise unreadable(path, "the file is empty", "Write one with: mm init")
-    return builder.root, builder.problems
+    return builder.root, builder.problems, builder.warnings
+
+
+def _tokens(text: str) -> Iterator[Any]:
+    """What the scanner makes of a text, as far as it comes."""
+    with contextlib.suppress(yaml.YAMLError):
+        yield from yaml.scan(text, Loader=_LOADER)
+
+
+@dataclass(frozen=True, slots=True)
+class _Built:
+    """A finished value: how many values are in it, and how many mappings and lists lie in one another."""
+
+    node: Node
+    size: int = 1
+    height: int = 0
 
 
 @dataclass(slots=True)
@@ -64,6 +82,7 @@ class _Frame:
     anchor: str | None
     children: list[Node] = field(default_factory=list)
     size: int = 1
+    height: int = 1
 
 
 class _Builder:
@@ -72,8 +91,9 @@ class _Builder:
         self.masks = masks
         self.root: Node | None = None
         self.problems: list[Problem] = []
+        self.warnings: list[Problem] = []
         self._frames: list[_Frame] = []
-        self._anchors: dict[str, tuple[Node, int]] = {}
+        self._anchors: dict[str, _Built] = {}
         self._documents = 0
         self._unfolded = 0
 
@@ -86,7 +106,7 @@ class _Builder:
         if isinstance(event, yaml.ScalarEvent):
             self._check_tag(event, place)
             for scalar in self._scalars(event, place):
-                self._add(scalar, 1, event.anchor)
+                self._add(_Built(scalar), event.anchor)
         elif isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
             self._check_tag(event, place)
             self._open(event, place)
@@ -118,6 +138,7 @@ class _Builder:
             return Scalar(place, value)
         start, end = event.start_mark.index, event.end_mark.index
         in_flow = bool(self._frames) and self._frames[-1].is_flow
+        self._look_at_comment(place, value, end)
         wrong = self.masks.problem(start, end, value, in_flow=in_flow)
         if wrong is None:
             return Scalar(place, value, event.tag is None)
@@ -125,6 +146,18 @@ class _Builder:
         behind = offset if "\n" not in self.masks.source[start : start + offset] else 0
         self._problem(Place(place.file, place.line, place.column + behind), message, hint)
         return Scalar(place, value)
+
+    def _look_at_comment(self, place: Place, value: str, end: int) -> None:
+        """`description: Close issue #12`: the number is gone. A comment that is meant has a blank behind its `#`."""
+        frame = self._frames[-1] if self._frames else None
+        comment = _COMMENT.match(self.masks.source, end)
+        if frame is None or not frame.is_mapping or len(frame.children) % 2 == 0 or not value or comment is None:
+            return
+        key, rest = frame.children[-1], comment.group(1).rstrip(" ,\r" if frame.is_flow else None)
+        if isinstance(key, Scalar) and key.text in PROSE:
+            message = f"`{rest}` is read as a comment, and the text ends before it"
+            edit = f"write `{key.text}: {quoted(f'{value} {rest}')}`, or put a blank behind the `#` of a comment"
+            self.warnings.append(Problem(place, f"{message}; {edit}"))
 
     def _open(self, event: Any, place: Place) -> None:
         if len(self._frames) >= DEEPEST:
@@ -135,9 +168,10 @@ class _Builder:
     def _close(self) -> None:
         frame = self._frames.pop()
         if frame.is_mapping:
-            self._add(MappingNode(frame.place, tuple(self._entries(frame))), frame.size, frame.anchor)
+            node: Node = MappingNode(frame.place, tuple(self._entries(frame)))
         else:
-            self._add(SequenceNode(frame.place, tuple(frame.children)), frame.size, frame.anchor)
+            node = SequenceNode(frame.place, tuple(frame.children))
+        self._add(_Built(node, frame.size, frame.height), frame.anchor)
 
     def _entries(self, frame: _Frame) -> Iterable[Entry]:
         seen: dict[str, Place] = {}
@@ -186,23 +220,27 @@ class _Builder:
         if anchor not in self._anchors:
             hint = f'If it is meant as text, quote it: "*{anchor}"'
             self._problem(place, f"`*{anchor}` refers to nothing: there is no `&{anchor}` before it", hint)
-            self._add(Scalar(place, f"*{anchor}"), 1, None)
+            self._add(_Built(Scalar(place, f"*{anchor}")), None)
             return
-        node, size = self._anchors[anchor]
-        self._unfolded += size
+        built = self._anchors[anchor]
+        self._unfolded += built.size
         if self._unfolded > MOST_UNFOLDED:
             raise self._alone(place, f"aliases unfold to more than {MOST_UNFOLDED:,} values", "Write the values out.")
-        self._add(node, size, None)
+        if len(self._frames) + built.height > DEEPEST:
+            hint = f"`*{anchor}` counts as the value that it stands for: nest that less."
+            raise self._alone(place, f"the values are nested more than {DEEPEST} deep", hint)
+        self._add(built, None)
 
-    def _add(self, node: Node, size: int, anchor: str | None) -> None:
+    def _add(self, built: _Built, anchor: str | None) -> None:
         if anchor is not None:
-            self._anchors[anchor] = (node, size)
+            self._anchors[anchor] = built
         if not self._frames:
-            self.root = node
+            self.root = built.node
             return
         frame = self._frames[-1]
-        frame.children.append(node)
-        frame.size += size
+        frame.children.append(built.node)
+        frame.size += built.size
+        frame.height = max(frame.height, built.height + 1)
 
     def _check_tag(self, event: Any, place: Place) -> None:
         if event.tag is not None and event.tag not in ("!", "tag:yaml.org,2002:str"):
@@ -225,8 +263,8 @@ def _rest_of_text(before: tuple[Node, Node], key: Node, value: Node, cut: Sequen
         return ""
     if (not text.plain and not cut) or not key.plain or not isinstance(value, Scalar):
         return ""
-    is_prose = name.text in _PROSE and key.text not in KEY_NAMES
+    is_prose = name.text in _MAY_HOLD_COMMAS and key.text not in KEY_NAMES
     is_sentence = re.search(r"[^\w$.-]", key.text) is not None
     if value.is_null and not value.text:
         return key.text if is_prose or is_sentence else ""
-    return f"{key.text}: {value.text}" if name.text in _PROSE and is_sentence else ""
+    return f"{key.text}: {value.text}" if name.text in _MAY_HOLD_COMMAS and is_sentence else ""

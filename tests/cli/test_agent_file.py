@@ -12,6 +12,7 @@ import pytest
 from mm.cli.main import run
 from mm.config.load import load
 from mm.config.trust import is_trusted
+from tests.config.agent_files import deep_by_aliases
 
 OPS = Path(__file__).parents[2] / "examples/ops"
 SOUND = """\
@@ -52,6 +53,16 @@ def test_check_prints_every_load_error_and_exits_2(place: Path, capsys: pytest.C
         "  Write `yolo: true`.",
         "2 problems",
     ]
+
+
+@pytest.mark.parametrize("arguments", [["-p", "x"], ["tools", "check"], ["tools", "list"], ["trust"]])
+def test_a_file_that_aliases_make_endlessly_deep_is_told_in_a_few_lines(
+    place: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    (place / "agent.yaml").write_text(deep_by_aliases(25))
+    assert run(arguments) != 0
+    told = capsys.readouterr()
+    assert "the values are nested more than 60 deep" in told.out + told.err
 
 
 def test_check_exits_2_for_a_missing_program_and_0_for_warnings(

@@ -49,5 +49,12 @@ def command(entry: ToolEntry) -> CommandTool:
     return entry.run
 
 
+def deep_by_aliases(links: int) -> str:
+    """A file of few values in which each alias is fifty lists, around the alias before it."""
+    lines = [f"a0: &a0 {'[' * 50}x{']' * 50}"]
+    lines += [f"a{n}: &a{n} {'[' * 50}*a{n - 1}{']' * 50}" for n in range(1, links)]
+    return "model:\n  name: ollama:x\n  extra:\n" + "".join(f"    {line}\n" for line in lines)
+
+
 def _entry(lines: list[str]) -> str:
     return "\n".join(["tools:", "  - name: it", *(f"    {line}" for line in lines), ""])

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from mm.config.load import load
 from mm.config.nodes import to_json
 from mm.config.yaml_tree import read_tree
 from mm.errors import UsageError
-from tests.config.agent_files import HOME, command, read, tool, write, wrong, wrong_tool
+from tests.config.agent_files import HOME, command, deep_by_aliases, read, tool, write, wrong, wrong_tool
 
 
 def value(text: str) -> object:
@@ -126,6 +127,19 @@ def test_an_alias_bomb_is_refused_before_anybody_walks_it(tmp_path: Path) -> Non
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 10)]
     assert "aliases unfold to more than 20,000 values" in wrong(tmp_path, "\n".join(lines))[0]
+
+
+@pytest.mark.parametrize("links", [2, 25])
+def test_aliases_nest_no_deeper_than_what_is_written_out(tmp_path: Path, links: int) -> None:
+    (found,) = wrong(tmp_path, deep_by_aliases(links))
+    assert found == (
+        "5:63: the values are nested more than 60 deep | `*a0` counts as the value that it stands for: nest that less."
+    )
+
+
+def test_aliases_may_nest_as_deep_as_what_is_written_out() -> None:
+    text = f"a: &a {'[' * 30}x{']' * 30}\nb: {'[' * 29}*a{']' * 29}\n"
+    assert json.dumps(value(text)).count("[") == 89
 
 
 @pytest.mark.parametrize("text", ["a: &a [*a]\n", "tools: &p {x: {items: *p}}\n"])
