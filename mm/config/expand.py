@@ -6,10 +6,11 @@ No value of a variable ever gets into a message: problems name the variable and 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 _VARIABLE = re.compile(r"\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}|\$\{[^}]*\}?")
+_WITHOUT_BRACES = re.compile(r"\$\$\{|\$\{[^}]*\}?|(?<!\$)\$([A-Za-z_][A-Za-z0-9_]*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +55,18 @@ def expand_home(text: str, environ: Mapping[str, str] | None) -> str:
         return text
     home = environ.get("HOME", "")
     return home + text[1:] if home else text
+
+
+def names_without_braces(text: str) -> tuple[str, ...]:
+    """The names of `$NAME` in a text, each once: they look like variables, and are not filled in."""
+    return tuple(dict.fromkeys(found.group(1) for found in _WITHOUT_BRACES.finditer(text) if found.group(1)))
+
+
+def with_braces(text: str) -> str:
+    """The same text with `${NAME}` for each of them."""
+    return _WITHOUT_BRACES.sub(lambda found: f"${{{found.group(1)}}}" if found.group(1) else found.group(), text)
+
+
+def shown_names(names: Iterable[str], *, braces: bool) -> str:
+    """Variables as a message names them: `${HOME}` and `${PATH}`."""
+    return " and ".join(f"`${{{name}}}`" if braces else f"`${name}`" for name in names)

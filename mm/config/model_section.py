@@ -109,8 +109,9 @@ def read_url(reader: Reader, node: Node | None, key: str) -> str | None:
     """An http or https address; problems never show what a variable held."""
     if node is None:
         return None
+    known = len(reader.problems)
     url, variables = reader.expanded(node, key)
-    if not url or (reader.environ is None and variables):
+    if not url or (reader.environ is None and variables) or len(reader.problems) > known:
         return url or None
     scheme, separator, rest = url.partition("://")
     if scheme.lower() not in ("http", "https") or not separator or not rest.strip("/") or any(c.isspace() for c in url):

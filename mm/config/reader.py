@@ -8,7 +8,7 @@ from typing import TypeGuard, TypeVar
 
 from mm.config import meant, quantities
 from mm.config.advice import number_edit, shown_mapping, size_edit, text_edit, time_edit, within
-from mm.config.expand import expand, expand_home
+from mm.config.expand import expand, expand_home, names_without_braces, shown_names, with_braces
 from mm.config.flow import flow_of, quoted
 from mm.config.identity import identity
 from mm.config.key_reading import read_keys, with_name
@@ -181,15 +181,36 @@ class Reader:
     def size(self, node: Node | None, key: str, default: int) -> int:
         return self._amount(node, key, default, quantities.size, size_edit)
 
-    def expanded(self, node: Node | None, key: str) -> tuple[str, tuple[str, ...]]:
-        """A text with its variables filled in, and their names."""
-        text = self.text(node, key)
+    def expanded(self, node: Node | None, key: str, *, has_dollars: bool = False) -> tuple[str, tuple[str, ...]]:
+        """A text with its variables filled in, and their names. `has_dollars` says that `$NAME` may stand as it is."""
+        text = self.text(node, key) if has_dollars else self.text_with_braces(node, key)
         result = expand(text, self.environ)
         if result.wrong and node is not None:
             self.problem(node, f"`{key}`: {result.wrong}", result.hint)
         if "\0" in result.text and node is not None:
             self.problem(node, f"`{key}`: a variable in it holds a NUL character")
         return result.text, result.variables
+
+    def text_with_braces(self, node: Node | None, key: str) -> str:
+        """A text of a place where `$NAME` surely is a variable: it is reported, and read as `${NAME}`."""
+        text = self.text(node, key)
+        names = names_without_braces(text)
+        if not names or not isinstance(node, Scalar):
+            return text
+        mended = with_braces(text)
+        may_show = node.plain and (key != "api_key" or text == f"${names[0]}")
+        edit = quoted(mended) if may_show else shown_names(names, braces=True)
+        message = f"`{key}`: without braces, nothing is filled in for {shown_names(names, braces=False)}"
+        self.problem(node, message, f"Write {edit}.")
+        return mended
+
+    def _warn_of_dollars(self, node: Node, key: str) -> None:
+        """`$NAME` in a text that may hold one. In small letters it is rather a piece of a password."""
+        names = names_without_braces(node.text) if isinstance(node, Scalar) else ()
+        likely = [name for name in names if name == name.upper() or name in (self.environ or ())]
+        if likely:
+            message = f"`{key}`: without braces, nothing is filled in for {shown_names(likely, braces=False)}"
+            self.warn(node, f"{message}; write {shown_names(likely, braces=True)} if that is meant")
 
     def mapping(self, node: Node | None, key: str) -> dict[str, Node]:
         """The values of a mapping with free keys; an empty value is an empty mapping."""
@@ -209,7 +230,9 @@ class Reader:
         for name, value in self.mapping(node, key).items():
             if not name or "\0" in name or (key == "env" and "=" in name):
                 self.problem(value, f"`{name}` cannot be the name of a variable or header")
-            texts[name], used = self.expanded(value, f"{key}.{name}")
+            text, used = self.expanded(value, f"{key}.{name}", has_dollars=True)
+            self._warn_of_dollars(value, f"{key}.{name}")
+            texts[name] = expand_home(text, self.environ) if key == "env" else text
             variables.extend(used)
         return texts, tuple(variables)
 

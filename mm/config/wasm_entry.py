@@ -47,18 +47,20 @@ def read_wasm(reader: Reader, fields: Fields) -> tuple[WasmTool, list[WrittenGra
 
 def _grants(reader: Reader, fields: Fields, key: str) -> Iterator[WrittenGrant]:
     for node in reader.texts(fields.get(key), key, are_paths=True):
-        text, name = node.text, ""
+        known = len(reader.problems)
+        text, name = reader.text_with_braces(node, key), ""
         named = _NAMED.fullmatch(text)
         if named:
             text, name = named.groups()
             if name in ("", ".", ".."):
                 reader.problem(node, f"`{node.text}` gives the folder no name", f"Write `{text}:docs`, or `{text}`.")
                 continue
-        known = len(reader.problems)
         folder, _ = reader.expanded(Scalar(node.place, text), key)
-        if not folder.strip() and len(reader.problems) == known:
+        if len(reader.problems) > known:
+            continue
+        if not folder.strip():
             reader.problem(node, f"a folder of `{key}` is empty", f"Name one: `{key}: [notes]`, or remove it.")
-        elif folder:
+        else:
             found = _found(reader, node, key, reader.absolute(folder), text)
             if found is not None:
                 yield from _named(reader, node, found, name, writable=key == "write")
