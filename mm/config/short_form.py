@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+import warnings
 from dataclasses import dataclass
 
 from mm.config import meant
-from mm.config.flow import flow, flow_of, quoted
+from mm.config.advice import within
+from mm.config.flow import flow, flow_of
 from mm.config.keys import PARAMETER, PARAMETER_TYPES
-from mm.config.nodes import MappingNode, Node, Scalar, SequenceNode, kind_of, to_json
+from mm.config.nodes import MappingNode, Node, Scalar, SequenceNode, kind_of
+from mm.config.parameter_values import read_values
 from mm.config.reader import Fields, Reader
 from mm.config.type_words import meant_type
 from mm.messages import JSON
+from mm.schemas.engine import is_pattern
 
 _FITS = {
     "string": ("minLength", "maxLength", "pattern", "format"),
@@ -24,7 +27,9 @@ _FITS = {
 }
 _ONLY_PYTHON = re.compile(r"\(\?P[<=>]|\\[AZ]|\(\?[aiLmsux]+\)")
 _UNICODE_CLASS = re.compile(r"\\[pP]\{[^}]*\}")
+_MEND = {"unterminated character set": ("]", "["), "missing ), unterminated subpattern": (")", "(")}
 _MOST = 2**53
+_LEAST_STEP = 1e-300
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +57,7 @@ class ShortForm:
         document.update(self._texts(fields))
         document.update(self._bounds(fields, kind, name))
         document.update(self._inner(fields, kind, name))
-        self._check_values(fields, kind, name, document)
+        document.update(read_values(self.reader, fields, kind, name, document))
         return Parameter(document, kind, self._required(fields, name), self._allow_dash(fields, name, at_top))
 
     def _kind(self, fields: Fields, *, in_flow: bool) -> str:
@@ -99,9 +104,11 @@ class ShortForm:
     def _check_pattern(self, node: Node, pattern: str) -> None:
         outside = _ONLY_PYTHON.search(pattern)
         try:
-            re.compile(_UNICODE_CLASS.sub(r"\\w", pattern))
+            with warnings.catch_warnings(action="ignore"):  # of Python, for what may once mean something else to it
+                re.compile(_UNICODE_CLASS.sub(r"\\w", pattern))
         except (re.error, RecursionError, OverflowError) as error:
-            self.reader.problem(node, f"`pattern` is no regular expression: {error}", "Put it in single quotes.")
+            if not is_pattern(pattern):  # JSON Schema knows some that Python does not, such as `(?<year>…)`
+                self.reader.problem(node, *_broken_pattern(pattern, error))
             return
         if outside:
             hint = "Use `^` and `$` for the ends, and plain groups."
@@ -110,9 +117,11 @@ class ShortForm:
     def _bounds(self, fields: Fields, kind: str, name: str) -> dict[str, JSON]:
         found: dict[str, JSON] = {}
         for key in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"):
-            least = -1e300 if key != "multipleOf" else 1e-300
-            value = self.reader.number(fields.get(key), key, least, 1e300)
-            if value is not None and key in _FITS[kind]:
+            value = self.reader.number(fields.get(key), key, -1e300, 1e300)
+            if key == "multipleOf" and value is not None and value < _LEAST_STEP:
+                hint = f"Write `multipleOf: {within(abs(value) or 1, 1e-9, 1e300)}`, or remove it."
+                self.reader.problem(fields[key], "`multipleOf` must be above 0", hint)
+            elif value is not None and key in _FITS[kind]:
                 found[key] = value
         for key in ("minLength", "maxLength", "minItems", "maxItems"):
             value = self.reader.integer(fields.get(key), key, 0, _MOST)
@@ -186,36 +195,6 @@ class ShortForm:
             self.reader.problem(fields["allow_dash"], f"`allow_dash` in {name} has no effect", hint)
         return self.reader.boolean(fields.get("allow_dash"), "allow_dash")
 
-    def _check_values(self, fields: Fields, kind: str, name: str, document: dict[str, JSON]) -> None:
-        """Take `enum` and `default` into the document; both must be values that the parameter may have."""
-        if "enum" in fields:
-            allowed = [self._value(item, kind, "enum") for item in self.reader.items(fields["enum"], "enum")]
-            values = [value for value, fits in allowed if fits]
-            if not allowed and isinstance(fields["enum"], SequenceNode):
-                self.reader.problem(fields["enum"], f"`enum` of `{name}` is empty: no value fits", "Remove it.")
-            if len({repr(value) for value in values}) < len(values):
-                self.reader.problem(fields["enum"], f"`enum` of `{name}` has a value twice", "Remove one.")
-            document["enum"] = values
-        if "default" not in fields:
-            return
-        value, fits = self._value(fields["default"], kind, "default")
-        if fits:
-            wrong = _violation(value, document)
-            if wrong:
-                self.reader.problem(fields["default"], f"the default of `{name}` {wrong}", "Change one of the two.")
-            document["default"] = value
-
-    def _value(self, node: Node, kind: str, key: str) -> tuple[JSON, bool]:
-        """A value of the parameter's type, and whether it is one. In a text, numbers keep their spelling."""
-        if kind == "string" and isinstance(node, Scalar) and not node.is_null:
-            return node.text, True
-        value = to_json(node)
-        if not _FIT_TYPE[kind](value):
-            hint = value_edit(node, kind, key)
-            self.reader.problem(node, f"this value of `{key}` is {kind_of(node)}, and the type is `{kind}`", hint)
-            return value, False
-        return value, True
-
 
 def _shown_field(node: Node | None) -> str:
     is_empty = node is None or (isinstance(node, MappingNode) and not node.entries)
@@ -237,54 +216,16 @@ def _one_type(node: Node, *, in_flow: bool) -> str:
     return "For several types, write a whole JSON Schema, with `type: object` at the top of `parameters`."
 
 
-def value_edit(node: Node, kind: str, key: str) -> str:
-    """How to write a value of `default` or `enum` in the type of its parameter."""
-    before = "" if key == "enum" else f"{key}: "
-    text = node.text.strip().lower() if isinstance(node, Scalar) else ""
-    if key == "default" and (text in meant.NOTHING or not text) and kind != "boolean" and isinstance(node, Scalar):
-        return "Leave `default` out, and write `required: false`."
-    number, truth = meant.number(node), meant.boolean(node)
-    if kind in ("integer", "number") and number is not None and (kind == "number" or number == int(number)):
-        return f"Write `{before}{flow(number)}`."
-    if kind == "boolean" and truth is not None:
-        return f"Write `{before}{flow(truth)}`."
-    if kind == "array" and not isinstance(node, SequenceNode):
-        return f"Write `{before}[{', '.join(map(flow_of, meant.items(node)))}]`."
-    if kind == "string" and meant.text(node):
-        return f"Write `{before}{quoted(meant.text(node))}`."
-    fitting = next((one for one, fits in _FIT_TYPE.items() if fits(to_json(node))), "string")
-    return f"Write `type: {fitting}`, or change the value."
-
-
-def _is_number(value: JSON) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _is_integer(value: JSON) -> bool:
-    return _is_number(value) and value == int(value)
-
-
-_FIT_TYPE: dict[str, Callable[[JSON], bool]] = {
-    "string": lambda value: isinstance(value, str),
-    "integer": _is_integer,
-    "number": _is_number,
-    "boolean": lambda value: isinstance(value, bool),
-    "array": lambda value: isinstance(value, list),
-    "object": lambda value: isinstance(value, dict),
-}
-
-
-def _violation(value: JSON, document: dict[str, JSON]) -> str:
-    """What keeps a default from being a value of its parameter; "" if nothing does."""
-    checks: tuple[tuple[str, Callable[[JSON], bool], str], ...] = (
-        ("enum", lambda limit: value not in limit, "is not in `enum`"),
-        ("minimum", lambda limit: value < limit, "is below `minimum`"),
-        ("maximum", lambda limit: value > limit, "is above `maximum`"),
-        ("exclusiveMinimum", lambda limit: value <= limit, "is not above `exclusiveMinimum`"),
-        ("exclusiveMaximum", lambda limit: value >= limit, "is not below `exclusiveMaximum`"),
-        ("minLength", lambda limit: len(value) < limit, "is shorter than `minLength`"),
-        ("maxLength", lambda limit: len(value) > limit, "is longer than `maxLength`"),
-        ("minItems", lambda limit: len(value) < limit, "has fewer items than `minItems`"),
-        ("maxItems", lambda limit: len(value) > limit, "has more items than `maxItems`"),
-    )
-    return next((words for key, breaks, words in checks if key in document and breaks(document[key])), "")
+def _broken_pattern(pattern: str, error: Exception) -> tuple[str, str]:
+    """What keeps a pattern from being a regular expression, and where; and the edit, if the reason says it."""
+    at = error.pos if isinstance(error, re.error) else None
+    if not isinstance(error, re.error) or at is None:
+        return "`pattern` is no regular expression: it is too deep or too large", "Write a shorter one."
+    where = f" at character {at + 1}, `{pattern[at : at + 20]}`" if pattern[at:] else " at its end"
+    message = f"`pattern` is no regular expression: {error.msg}{where if error.pattern == pattern else ''}"
+    if error.msg in _MEND:
+        closer, opener = _MEND[error.msg]
+        return message, f"Close it with `{closer}`, or write `\\{opener}` if that character is meant."
+    if error.msg in ("nothing to repeat", "multiple repeat", "unbalanced parenthesis"):
+        return message, f"Write `\\{pattern[at : at + 1]}` if that character is meant, or remove it."
+    return message, "Mend it there: `pattern` is read as in JSON Schema (ECMA 262)."

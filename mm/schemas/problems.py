@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mm.messages import JSON
+from mm.schemas.defaults import refused_defaults
 from mm.schemas.engine import BrokenSchemaError, compile_whole
 from mm.schemas.mend import SchemaProblem, mend
 
@@ -16,6 +17,7 @@ def problems(document: JSON) -> list[SchemaProblem]:
     if not found:
         try:
             compile_whole(mended.document)
+            found += refused_defaults(mended)
         except BrokenSchemaError as error:
             found.append(SchemaProblem(error.path, f"it cannot be used: {error.reason}", "correct the schema"))
     return sorted(found, key=lambda problem: [str(token) for token in problem.pointer])

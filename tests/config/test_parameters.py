@@ -98,6 +98,7 @@ def test_parameters_behind_references_and_unions_count_as_declared(tmp_path: Pat
         ('{type: object, properties: {a: {pattern: "("}}}', "3:56"),
         ('{type: object, properties: {a: {$ref: "#/$defs/nope"}}}', "3:53"),
         ('{type: object, properties: {a: {$ref: "https://x.example/s"}}}', "3:53"),
+        ("{type: object, properties: {a: {type: integer, default: x}}}", "3:71"),
     ],
 )
 def test_what_is_wrong_in_a_whole_schema_is_said_at_its_place(tmp_path: Path, schema: str, place: str) -> None:
@@ -149,8 +150,24 @@ def test_allow_dash_belongs_to_mm_and_not_to_the_schema(tmp_path: Path) -> None:
         ("{a: {type: integer, minimum: 3, maximum: 1}}", "`minimum` of `a` is larger than `maximum`"),
         ("{a: {minLength: 1.5}}", "`minLength` must be a whole number"),
         ("{a: {minLength: -1}}", "`minLength` must be between 0"),
-        ("{a: {type: number, multipleOf: 0}}", "`multipleOf` must be between"),
-        ("{a: {pattern: '('}}", "`pattern` is no regular expression"),
+        ("{a: {type: number, multipleOf: 0}}", "`multipleOf` must be above 0 | Write `multipleOf: 1`, or remove it."),
+        ("{a: {type: number, multipleOf: -0.5}}", "`multipleOf` must be above 0 | Write `multipleOf: 0.5`"),
+        (
+            "{a: {pattern: '^[a-z+$'}}",
+            "`pattern` is no regular expression: unterminated character set at character 2, `[a-z+$`"
+            " | Close it with `]`, or write `\\[` if that character is meant.",
+        ),
+        ("{a: {pattern: '('}}", "at character 1, `(` | Close it with `)`, or write `\\(`"),
+        ("{a: {pattern: '*.md'}}", "nothing to repeat at character 1, `*.md` | Write `\\*` if that character is meant"),
+        ("{a: {pattern: '" + "(" * 5000 + "'}}", "`pattern` is no regular expression"),
+        ("{a: {pattern: '^[0-9.]+$', default: latest}}", "the default of `a` does not fit `pattern`"),
+        ("{a: {type: integer, multipleOf: 5, default: 7}}", "the default of `a` does not fit `multipleOf`"),
+        ("{a: {type: array, uniqueItems: true, default: [x, x]}}", "the default of `a` does not fit `uniqueItems`"),
+        ("{a: {items: {type: integer}, default: [1, b]}}", "the default of `a` does not fit `items.type`"),
+        ("{a: {properties: {b: {maxLength: 1}}, default: {b: xx}}}", "does not fit `properties.b.maxLength`"),
+        ("{a: {properties: {b: {}}, default: {}}}", "the default of `a` does not fit `required`"),
+        ("{a: {type: integer, minimum: 5, enum: [7, 1]}}", "`1` in `enum` of `a` is below `minimum` | Remove it, or"),
+        ("{a: {pattern: ^v, enum: [v1, 2]}}", "`2` in `enum` of `a` does not fit `pattern`"),
         ("{a: {pattern: '\\A[a-z]'}}", "is not known to JSON Schema"),
         ("{a: {items: {allow_dash: true}}}", "`allow_dash` in items of a has no effect"),
         ("{a: string}", "the parameter `a` must be a mapping, and this is text | Write `a: {type: string, desc"),
@@ -165,6 +182,34 @@ def test_each_key_of_a_parameter_is_checked(tmp_path: Path, parameters: str, mes
     assert any(message in one for one in found), found
 
 
+def test_values_that_fit_their_schema_are_kept(tmp_path: Path) -> None:
+    found = document(
+        tmp_path,
+        "{a: {pattern: '^[0-9.]+$', enum: [1.10, 2], default: 1.10}, b: {items: {type: integer}, default: [1, 2]},"
+        " c: {type: number, multipleOf: 0.5, default: 1.5}, d: {properties: {e: {default: x}}, default: {}}}",
+    )
+    assert isinstance(found, dict)
+    assert {name: schema["default"] for name, schema in found["properties"].items()} == {
+        "a": "1.10",
+        "b": [1, 2],
+        "c": 1.5,
+        "d": {},
+    }
+
+
+def test_a_pattern_that_only_json_schema_knows_is_a_pattern(tmp_path: Path) -> None:
+    found = document(tmp_path, "{a: {pattern: '^(?<year>[0-9]{4})$', default: 2026}}")
+    assert isinstance(found, dict)
+    assert found["properties"]["a"] == {"type": "string", "pattern": "^(?<year>[0-9]{4})$", "default": "2026"}
+    assert "does not fit `pattern`" in problems(tmp_path, "{a: {pattern: '^(?<year>[0-9]{4})$', default: x}}")[0]
+
+
+@pytest.mark.parametrize("word", ["optional ", "maybe ", "x?"])
+def test_a_type_of_endless_words_is_an_error_and_no_crash(tmp_path: Path, word: str) -> None:
+    text = f"x{'?' * 3_000}" if word == "x?" else word * 3_000 + "string"
+    assert "is no type" in problems(tmp_path, f"{{a: {{type: '{text}'}}}}")[0]
+
+
 def test_unicode_classes_are_known_patterns(tmp_path: Path) -> None:
     found = document(tmp_path, "{a: {pattern: '^[\\p{L}\\d]+$'}}")
     assert isinstance(found, dict)
@@ -172,7 +217,10 @@ def test_unicode_classes_are_known_patterns(tmp_path: Path) -> None:
 
 
 def test_the_short_form_loads_no_validator(tmp_path: Path) -> None:
-    (tmp_path / "agent.yaml").write_text('tools: [{name: a, command: [x, "{{a}}"], parameters: {a: {pattern: ^a}}}]\n')
+    (tmp_path / "agent.yaml").write_text(
+        'tools: [{name: a, command: [x, "{{a}}", "{{b}}"],\n'
+        " parameters: {a: {pattern: ^a}, b: {enum: [c], default: c}}}]\n"
+    )
     code = (
         "import sys; from pathlib import Path; from mm.config.load import load;"
         "load(Path(sys.argv[1]), environ={});"

@@ -42,6 +42,56 @@ def test_a_servers_schema_loses_only_the_broken_position(schema: dict[str, Any])
     assert not problems(document)
 
 
+@pytest.mark.parametrize(
+    ("schema", "place", "keyword"),
+    [
+        ({"properties": {"a": {"type": "integer", "default": "x"}}}, ("properties", "a"), "type"),
+        ({"properties": {"a": {"pattern": "^[0-9]+$", "default": "latest"}}}, ("properties", "a"), "pattern"),
+        ({"properties": {"a/b": {"enum": [1], "default": 2}}}, ("properties", "a/b"), "enum"),
+        (
+            {"properties": {"a": {"$ref": "#/$defs/one", "default": "x"}}, "$defs": {"one": {"type": "integer"}}},
+            ("properties", "a"),
+            "type",
+        ),
+        ({"$defs": {"one": {"maximum": 1, "default": 2}}}, ("$defs", "one"), "maximum"),
+        ({"properties": {"a": {"items": {"type": "integer"}, "default": ["x"]}}}, ("properties", "a"), "type"),
+        ({"properties": {"a": {"anyOf": [{"minLength": 2}], "default": "x"}}}, ("properties", "a"), "anyOf"),
+        ({"items": {"allOf": [{"minimum": 2, "default": 1}]}}, ("items", "allOf", "0"), "minimum"),
+    ],
+)
+def test_a_default_that_can_never_be_valid_is_a_mistake(
+    schema: dict[str, Any], place: tuple[str, ...], keyword: str
+) -> None:
+    (found,) = problems(schema)
+    assert found.pointer == (*place, "default")
+    assert found.message == f"the default does not fit `{keyword}`"
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "integer", "default": 3},
+        {"type": "string", "default": None},
+        {"anyOf": [{"type": "integer"}, {"type": "null"}], "default": None},
+        {"$ref": "#/$defs/list", "default": []},
+        {"type": "number", "default": 10**400},
+        {"format": "date", "default": "soon"},
+    ],
+)
+def test_a_default_that_may_be_sent_or_stands_for_none_is_fine(schema: dict[str, Any]) -> None:
+    assert problems({"properties": {"a": schema}, "$defs": {"list": {"type": "array"}}}) == []
+
+
+def test_a_default_that_would_take_for_ever_is_not_judged() -> None:
+    """Twelve levels of which each is judged in forty ways."""
+    levels = {f"d{n}": {"anyOf": [{"items": {"$ref": f"#/$defs/d{n + 1}"}}] * 40} for n in range(12)}
+    default: Any = "x"
+    for _ in range(12):
+        default = [default]
+    document = {"$defs": {**levels, "d12": {"type": "integer"}}}
+    assert problems({**document, "properties": {"a": {"$ref": "#/$defs/d0", "default": default}}}) == []
+
+
 def test_all_mistakes_come_in_one_go() -> None:
     assert len(problems({"properties": {"a": "object", "b": {"type": "str"}, "c": {"minLength": -1}}})) == 3
 
