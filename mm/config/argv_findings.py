@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from pathlib import Path
 
+from mm.config.argv_words import templates_of, text_of, words_of
+from mm.config.code_findings import EXECUTING, INTERPRETERS, SHELLS
 from mm.config.flow import quoted
 from mm.config.program_findings import Words
 from mm.config.schema import CommandTool, Flag, Group, Literal, Place, Slot, Template, ToolEntry
 from mm.folders import with_home
 from mm.messages import JSON
 
-_SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "fish"})
-_CODE = {"python": "-c", "perl": "-e", "ruby": "-e", "node": "-e", "php": "-r", "lua": "-e", "deno": "eval"}
-_STARTERS = frozenset({"env", "xargs", "ssh"})
 _EXPAND = "Write the value, or use a script."
 _SIGNS = ("|", ">", ">>", "<", "&&", "||", ";", "&", "2>&1")
 _GLOB = re.compile(r"[\w./~-]*(?:\*|\[[^\]]+\])[\w./*-]*")
@@ -39,48 +37,6 @@ _PATTERN_PROGRAMS = frozenset(
         "unzip",
     }
 )
-_EXECUTING = ("-exec", "-execdir", "-ok", "-okdir")
-
-
-def _templates(tool: CommandTool) -> list[Template]:
-    """Every text of `command` behind the program, groups opened, in order."""
-    found: list[Template] = []
-    for argument in tool.arguments:
-        if isinstance(argument, Template):
-            found.append(argument)
-        elif isinstance(argument, Group):
-            found.extend(argument.entries)
-    return found
-
-
-def _words_of(tool: CommandTool) -> list[str]:
-    """Program and arguments as texts, placeholders as `{{x}}`."""
-    return [Path(tool.program).name, *map(_text, _templates(tool))]
-
-
-def _text(template: Template) -> str:
-    return "".join(
-        piece.text if isinstance(piece, Literal) else f"{{{{{piece.parameter}}}}}" for piece in template.pieces
-    )
-
-
-def look_at_code(tool: CommandTool) -> Iterator[Words]:
-    """Placeholders in places where a program reads its argument as code, or as another program's argv."""
-    words, places = _words_of(tool), (None, *(template.place for template in _templates(tool)))
-    hint = "Move the code into a script, and hand it the value as an argument of its own."
-    for position, word in enumerate(words):
-        name = word.rsplit("/", 1)[-1].rstrip("0123456789.") or word
-        flag = r"-[a-z]*c[a-z]*" if name in _SHELLS else re.escape(_CODE[name]) if name in _CODE else ""
-        if flag:
-            for at in range(position + 1, len(words) - 1):
-                if re.fullmatch(flag, words[at]) and "{{" in words[at + 1]:
-                    message = f"a value is put into the code of `{name} {words[at]}`, and so can be code"
-                    yield Words(message, hint, places[at + 1])
-        elif name in _EXECUTING and words[0] == "find" and any("{{" in later for later in words[position:]):
-            yield Words(f"a value stands behind `find … {name}`, and so can be a program", hint, places[position])
-    if words[0] in _STARTERS and any("{{" in word for word in words[1:]):
-        more = "Put literal words before the value, or use a script."
-        yield Words(f"`{words[0]}` starts what its arguments say, so a value can choose the program", more)
 
 
 def look_at_dashes(entry: ToolEntry) -> Iterator[Words]:
@@ -90,8 +46,8 @@ def look_at_dashes(entry: ToolEntry) -> Iterator[Words]:
     previous = ""
     refused: dict[str, tuple[str, Place | None]] = {}
     properties = _properties(entry)
-    for template in _templates(entry.run):
-        text = _text(template)
+    for template in templates_of(entry.run):
+        text = text_of(template)
         if text == "--":
             break
         first = template.pieces[0] if template.pieces else None
@@ -137,20 +93,49 @@ def look_at_options(entry: ToolEntry) -> Iterator[Words]:
             continue
         if len(after.pieces) != 1 or not after.slots or after.slots[0] in required:
             continue
-        option, value = _text(before), after.slots[0]
+        option, value = text_of(before), after.slots[0]
         if option.startswith("-") and option not in ("-", "--"):
             hint = f'Write them as a group: ["{option}", "{{{{{value}}}}}"]'
             message = f"`{option}` stays behind alone when the optional `{value}` is left out"
             yield Words(message, hint, before.place)
 
 
+def look_at_order(entry: ToolEntry) -> Iterator[Words]:
+    """`"{{a}}", "{{b}}"` with an optional `a`: without it, the program takes the value of `b` for that of `a`."""
+    assert isinstance(entry.run, CommandTool)
+    required = entry.schema.document.get("required", []) if isinstance(entry.schema.document, dict) else []
+    lists = [name for name, schema in _properties(entry).items() if isinstance(schema, dict) and _is_list(schema)]
+    positional = list(_positional(entry.run.arguments))
+    for one, after in pairwise(positional):
+        name = one.slots[0]
+        if len(one.pieces) == 1 and name not in required and name not in lists:
+            message = f"without the optional `{name}`, `{text_of(after)}` moves up into its place"
+            value = f'"{{{{{name}}}}}"'
+            hint = f'Put {value} behind the others, or hand it over with an option: ["--{name}", {value}]'
+            yield Words(message, hint, one.place)
+
+
+def _is_list(schema: Mapping[str, JSON]) -> bool:
+    """A list takes any number of places, so that its program cannot count from the left."""
+    return schema.get("type") == "array"
+
+
+def _positional(arguments: Sequence[Template | Group | Flag]) -> Iterator[Template]:
+    """The entries with a value that the program knows by their place alone."""
+    for before, one in pairwise((Template(()), *arguments)):
+        option = text_of(before) if isinstance(before, Template) and not before.slots else ""
+        is_value = option.startswith("-") and option not in ("-", "--")
+        if isinstance(one, Template) and one.slots and not is_value and not text_of(one).startswith("-"):
+            yield one
+
+
 def look_at_blanks(tool: CommandTool) -> Iterator[Words]:
     """`"--month {{month}}"`: an option and its value in one entry arrive as one argument, blank and all."""
-    words = _words_of(tool)
-    if any(word in _SHELLS or word in _CODE for word in words[:1]):
+    words = words_of(tool)
+    if words[0] in INTERPRETERS:
         return
-    for template in _templates(tool):
-        text = _text(template)
+    for template in templates_of(tool):
+        text = text_of(template)
         found = re.fullmatch(r"(--?[A-Za-z][\w-]*)\s+(\S.*)", text) or re.fullmatch(
             r"([a-z][\w-]*)\s+(--?[a-z][\w=-]*)", text
         )
@@ -170,12 +155,15 @@ def look_at_literals(entry: ToolEntry) -> Iterator[Words]:
     """Texts that a shell would have changed, and that arrive as they stand."""
     assert isinstance(entry.run, CommandTool)
     tool, properties = entry.run, _properties(entry)
-    words = _words_of(tool)
-    if any(word in _SHELLS for word in words):
+    words = words_of(tool)
+    if any(word in SHELLS for word in words):
         return
-    texts = [(piece.text, one.place) for one in _templates(tool) for piece in one.pieces if isinstance(piece, Literal)]
+    texts = [
+        (piece.text, one.place) for one in templates_of(tool) for piece in one.pieces if isinstance(piece, Literal)
+    ]
     texts += [(argument.text, None) for argument in tool.arguments if isinstance(argument, Flag)]
-    signs = [(text, place) for text, place in texts if text in _SIGNS]
+    ends = any(word in EXECUTING for word in words)  # `find … -exec … ;`
+    signs = [(text, place) for text, place in texts if text in _SIGNS and not (ends and text == ";")]
     for text, place in texts:
         variable = re.search(r"\$(?:\{(\w+)\}|([A-Za-z_]\w*))", text)
         name = next((one for one in variable.groups() if one), "") if variable else ""
@@ -185,9 +173,9 @@ def look_at_literals(entry: ToolEntry) -> Iterator[Words]:
                 hint = f"Write {quoted(text.replace(variable.group(), f'{{{{{name}}}}}'))}."
             yield Words(f"`{text}` arrives as it stands: nothing is expanded in `command`", hint, place)
     if words[0] not in _PATTERN_PROGRAMS:
-        for before, template in pairwise([Template(()), *_templates(tool)]):
-            text = _text(template)
-            if _GLOB.fullmatch(text) and not _text(before).startswith("-"):
+        for before, template in pairwise([Template(()), *templates_of(tool)]):
+            text = text_of(template)
+            if _GLOB.fullmatch(text) and not text_of(before).startswith("-"):
                 message = f"`{text}` arrives as it stands: nothing is expanded in `command`"
                 yield Words(message, "Write the names of the files, or use a script.", template.place)
     if signs:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from mm.config.argv_findings import look_at_blanks, look_at_code, look_at_dashes, look_at_literals, look_at_options
+from mm.config.argv_findings import look_at_blanks, look_at_dashes, look_at_literals, look_at_options, look_at_order
+from mm.config.code_findings import look_at_code
 from mm.config.program_findings import InspectModule, Words, at, look_at_module, look_at_program
 from mm.config.schema import BUILTIN_NAMES, CommandTool, Config, Place, ToolEntry, WasmTool
 from mm.config.script_findings import look_at_hook_script, look_at_script, look_at_server_script
@@ -77,8 +78,9 @@ def _words(
         looks += [
             (Severity.ERROR, at(places.get("command"), look_at_program(run, run.env.get("PATH", path), folder))),
             (Severity.WARNING, look_at_script(run, folder)),
-            (Severity.WARNING, at(places.get("command"), look_at_code(run))),
+            (Severity.WARNING, at(places.get("command"), look_at_code(entry))),
             (Severity.WARNING, look_at_options(entry)),
+            (Severity.WARNING, look_at_order(entry)),
             (Severity.WARNING, at(places.get("command"), look_at_blanks(run))),
             (Severity.WARNING, at(places.get("command"), look_at_literals(entry))),
             (Severity.WARNING, _stdin(entry, run)),

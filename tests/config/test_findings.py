@@ -191,6 +191,27 @@ def test_a_module_is_looked_into_where_that_is_possible(tmp_path: Path) -> None:
         'ssh, host, "{{a}}"',
         'find, ., -exec, grep, "{{a}}", "{}", ;',
         'env, bash, -c, "echo {{a}}"',
+        'timeout, "10", ssh, host, "{{a}}"',
+        'timeout, -k, "5", "10", "{{a}}"',
+        'sudo, find, ., -exec, "{{a}}", ;',
+        'sudo, -u, me, "{{a}}"',
+        'nice, -n, "5", xargs, "{{a}}"',
+        'nohup, env, "{{a}}"',
+        'xargs, -n, "1", "{{a}}"',
+        'timeout, "10", bash, -euc, "{{a}}"',
+        'fd, -x, "{{a}}"',
+        'python3, -Bc, "print({{a}})"',
+        'python3, -W, ignore, -c, "print({{a}})"',
+        'python3, "-cprint({{a}})"',
+        'node, --eval, "{{a}}"',
+        'node, "--eval={{a}}"',
+        'node, -pe, "{{a}}"',
+        'perl, -ne, "{{a}}"',
+        'perl, "-eprint {{a}}"',
+        'ruby, -ne, "{{a}}"',
+        'php, -r, "{{a}}"',
+        'deno, eval, "{{a}}"',
+        'sh, -c, "ls {{a}}", x',
     ],
 )
 def test_a_value_that_is_read_as_code_is_warned_about(tmp_path: Path, command: str) -> None:
@@ -204,10 +225,83 @@ def test_a_value_that_is_read_as_code_is_warned_about(tmp_path: Path, command: s
     assert any("can be code" in one or "choose the program" in one or "can be a program" in one for one in warnings)
 
 
-@pytest.mark.parametrize("command", ['sh, y.sh, "{{a}}"', 'python3, x.py, "{{a}}"', 'git, commit, "-m{{a}}"'])
+@pytest.mark.parametrize(
+    "command",
+    [
+        'sh, y.sh, "{{a}}"',
+        'python3, x.py, "{{a}}"',
+        'git, commit, "-m{{a}}"',
+        'python3, x.py, -c, "{{a}}"',
+        'sh, -c, "echo \\"$1\\"", x, "{{a}}"',
+        'timeout, "10", ./x.sh, "{{a}}"',
+        'timeout, -k, "5", "10", git, log, -c, "{{a}}"',
+        'nice, -n, "5", sort, "{{a}}"',
+        'find, "{{a}}", -exec, cat, "{}", ;',
+        'python3, -m, json.tool, "{{a}}"',
+    ],
+)
 def test_a_value_beside_code_is_not_warned_about(tmp_path: Path, command: str) -> None:
     lines = (GOOD, f"command: [{command}]", "parameters: {a: {description: x}}")
     assert found(tmp_path, *lines, severity=Severity.WARNING) == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("bash", "bash, -s", "bash, -es, x", "sh, -", "bash, -eu, -o, pipefail", "timeout, '10', bash", "python3"),
+        *("python3, -", "python3, -I", "env, A=b, node", "perl, -w", "ssh, host", "ssh, -p, '22', host, bash, -s"),
+    ],
+)
+@pytest.mark.parametrize("stdin", ["'ls {{a}}'", "json"])
+def test_a_value_on_the_stdin_of_what_runs_it_is_warned_about(tmp_path: Path, command: str, stdin: str) -> None:
+    lines = (GOOD, f"command: [{command}]", f"stdin: {stdin}", "parameters: {a: {description: x}}")
+    (warning,) = found(tmp_path, *lines, severity=Severity.WARNING)
+    assert "runs what it reads, so a value in `stdin` can be code | Move the code into a script" in warning
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("bash, ./x.sh", "bash, -x, ./x.sh", "bash, -c, cat", "python3, x.py", "python3, -m, json.tool", "wc, -w"),
+        *("python3, -c, pass", "python3, -W, ignore, x.py", "xargs, sh", "ssh, host, cat", "node, -e, x", "env, cat"),
+    ],
+)
+def test_a_value_on_the_stdin_of_a_script_is_not_warned_about(tmp_path: Path, command: str) -> None:
+    lines = (GOOD, f"command: [{command}]", "stdin: '{{a}}'", "parameters: {a: {description: x}}")
+    assert found(tmp_path, *lines, severity=Severity.WARNING) == []
+
+
+def test_a_shell_that_is_given_nothing_is_not_warned_about(tmp_path: Path) -> None:
+    assert found(tmp_path, GOOD, "command: [bash, -s]", "stdin: json", severity=Severity.WARNING) == []
+
+
+OPTIONAL = "parameters: {a: {description: x, default: y}, b: {description: x}, c: {description: x, type: array}}"
+
+
+@pytest.mark.parametrize(
+    "command",
+    ['"{{a}}", "{{b}}", "{{c}}"', '--, "{{a}}", -v, "{{b}}", "{{c}}", "v{{b}}"', '"{{b}}", "{{a}}", "{{c}}"'],
+)
+def test_an_optional_value_before_another_one_is_warned_about(tmp_path: Path, command: str) -> None:
+    (warning,) = found(tmp_path, GOOD, f"command: [./x.sh, {command}]", OPTIONAL, severity=Severity.WARNING)
+    assert "without the optional `a`, `{{" in warning
+    assert " moves up into its place | Put " in warning
+    assert warning.endswith('"{{a}}" behind the others, or hand it over with an option: ["--a", "{{a}}"]')
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        '"{{b}}", "{{c}}", "{{a}}"',
+        '["--a", "{{a}}"], "{{b}}", "{{c}}"',
+        '"--a={{a}}", "{{b}}", "{{c}}"',
+        '"{{b}}", "{{a}}", --c, "{{c}}"',
+        '"{{b}}", "{{a}}", "--c={{c}}"',
+        '"{{b}}", "{{a}}", [--c, "{{c}}"]',
+    ],
+)
+def test_an_optional_value_that_nothing_follows_is_not_warned_about(tmp_path: Path, command: str) -> None:
+    assert found(tmp_path, GOOD, f"command: [./x.sh, {command}]", OPTIONAL, severity=Severity.WARNING) == []
 
 
 @pytest.mark.parametrize(
