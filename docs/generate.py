@@ -146,7 +146,7 @@ tools:
 
 PATHS = (
     (
-        "`instructions_files`, `skills`, `cwd`, `wasm`, `read`, `write`, the FILE of `model: scripted:FILE`",
+        "`instructions_files`, `skills`, `cwd`, `wasm`, `read`, `write`, the FILE of `model: scripted:FILE` and of `model: local:FILE.gguf`",
         "the folder of the agent file",
     ),
     ("a program with a slash in its name, of a tool, a hook or an MCP server", "the folder of the agent file"),
@@ -183,7 +183,8 @@ def agent_file() -> str:
             "`mm schema` prints the same table as a JSON Schema for editors. Every key that is not listed here is an "
             "error, with the nearest key named. `~`, `${VAR}` "
             "and `${VAR:-default}` are expanded in paths, `env`, `url`, `headers`, `base_url` and `api_key`; `$${` "
-            "writes a literal `${`. Only `true` and `false` are booleans.",
+            "writes a literal `${`, and `$VAR` without braces is an error in paths, addresses and keys. Only `true` "
+            "and `false` are booleans.",
             f"## An example\n\n```yaml\n{EXAMPLE}```",
             _paths(),
             *parts,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mm.config.schema import BUILTIN_NAMES
+from mm.config.schema import BUILTIN_NAMES, PLANNED_NAMES
 from mm.config.shapes import (
     ANY,
     BOOLEAN,
@@ -184,7 +184,16 @@ TOOL = Section(
     "tool",
     "a tool entry",
     (
-        Key("name", "What the model calls it.", {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"}, required=True),
+        Key(
+            "name",
+            "What the model calls it.",
+            {
+                "type": "string",
+                "pattern": "^[A-Za-z0-9_-]{1,64}$",
+                "not": {"enum": [*BUILTIN_NAMES, *PLANNED_NAMES]},
+            },
+            required=True,
+        ),
         Key("description", "What the model reads.", TEXT, misspellings=("desc", "help")),
         Key(
             "parameters",
@@ -235,7 +244,7 @@ PARAMETER = Section(
         Key("type", "`string` if it is not said.", {"enum": list(PARAMETER_TYPES)}),
         Key("description", "What the model reads.", TEXT, misspellings=("desc", "help")),
         Key("required", "True, unless a default is given.", BOOLEAN),
-        Key("default", "What it is when left out.", ANY),
+        Key("default", "Said to the model, not filled in: left out, the program's own default holds.", ANY),
         Key("enum", "All allowed values.", {"type": "array", "minItems": 1}, misspellings=("choices", "values")),
         Key("minimum", "Smallest number.", NUMBER, misspellings=("min",)),
         Key("maximum", "Largest number.", NUMBER, misspellings=("max",)),

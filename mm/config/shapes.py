@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from mm.config.quantities import LARGEST, LONGEST, SHORTEST, SMALLEST
 from mm.messages import JSON
 
 Shape = Mapping[str, JSON]
@@ -18,13 +19,13 @@ TEXT_MAP: Shape = {"type": "object", "additionalProperties": TEXT}
 ANY: Shape = {}
 SECONDS: Shape = {
     "anyOf": [
-        {"type": "number", "exclusiveMinimum": 0},
-        {"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?\s*(ms|s|m|h)?$"},
+        {"type": "number", "minimum": SHORTEST, "maximum": LONGEST},
+        {"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?\s*(ms|s|m|h)$"},
     ]
 }
 SIZE: Shape = {
     "anyOf": [
-        {"type": "integer", "minimum": 1},
+        {"type": "integer", "minimum": SMALLEST, "maximum": LARGEST},
         {"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?\s*([kKmMgG]([iI]?[bB])?|[bB])?$"},
     ]
 }

@@ -8,6 +8,7 @@ import yaml
 
 from mm.config.json_schema import json_schema
 from mm.config.keys import ROOT, SECTIONS
+from mm.errors import UsageError
 from tests.config.agent_files import read
 
 EXAMPLES = sorted(Path(__file__).parents[2].glob("examples/**/agent.yaml"))
@@ -66,6 +67,12 @@ def test_a_file_that_loads_is_valid(validator: jsonschema_rs.Validator, tmp_path
         "tools: [{name: a, command: []}]",
         "tools: [{name: a, command: [x, {flag: -v}]}]",
         "tools: [{name: a, command: [x], timeout: soon}]",
+        "tools: [{name: a, command: [x], timeout: '90'}]",
+        "tools: [{name: a, command: [x], timeout: 0.001}]",
+        "tools: [{name: a, command: [x], timeout: 100000}]",
+        "tools: [{name: a, wasm: x, memory: 64}]",
+        "tools: [{name: bash, command: [x]}]",
+        "tools: [{name: web_search, command: [x]}]",
         "tools: [{name: a, command: [x], parameters: {b: {type: str}}}]",
         "tools: [{name: a, command: [x], parameters: {b: {typ: string}}}]",
         "tools: [{name: a, wasm: x, memory: lots}]",
@@ -77,6 +84,30 @@ def test_a_file_that_loads_is_valid(validator: jsonschema_rs.Validator, tmp_path
 )
 def test_a_wrong_file_is_not_valid(validator: jsonschema_rs.Validator, text: str) -> None:
     assert not validator.is_valid(yaml.safe_load(text))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "timeout: '90'",
+        "timeout: 90",
+        "timeout: 90s",
+        "timeout: 0.001",
+        "timeout: '1.5 m'",
+        "timeout: 86400",
+        "timeout: 1d",
+    ],
+)
+def test_the_schema_and_the_loader_agree_about_times(
+    validator: jsonschema_rs.Validator, tmp_path: Path, value: str
+) -> None:
+    text = f"tools: [{{name: a, command: [x], {value}}}]\n"
+    try:
+        read(tmp_path, text)
+        loads = True
+    except UsageError:
+        loads = False
+    assert validator.is_valid(yaml.safe_load(text)) == loads
 
 
 def test_every_key_of_the_table_is_described() -> None:
