@@ -81,8 +81,8 @@ class CommandReader:
             self.reader.problem(node, f"the program must be text, and this is {kind_of(node)}", hint)
             self.used.update(name for one in scalars(node) for name in placeholders(one.text))
             return ""
-        template, _ = parse_template(node.text, self.types)
-        if template.slots or placeholders(node.text):
+        template, mistakes = parse_template(node.text, self.types)
+        if template.slots or mistakes or placeholders(node.text):
             self.used.update(template.slots)
             hint = "Write the program's name first; a value may only stand in its arguments."
             if " " in node.text and not placeholders(node.text.split()[0]):

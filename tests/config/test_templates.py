@@ -85,6 +85,8 @@ def test_groups_and_flags_are_read(tmp_path: Path) -> None:
     [
         ('["{{a}}", x]', "the program may not hold a placeholder"),
         ('["./{{a}}.sh"]', "the program may not hold a placeholder"),
+        ("[\"{{ a | default('ls') }}\"]", "the program may not hold a placeholder"),
+        ('["{{a"]', "the program may not hold a placeholder"),
         ("[[x], a]", "the program must be text, and this is a list"),
         ('[x, "{{a}}", [b, c]]', "a group without a placeholder is never dropped or repeated"),
         ('[x, [b, ["{{a}}"]]]', "a group holds texts only, and this is a list"),
