@@ -6,6 +6,7 @@ Such a character is replaced by one of the private ones, so that no place shifts
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import yaml
@@ -19,6 +20,7 @@ _BRACES = re.compile(r"(\{\{)[^{}\[\],:\n]*(\}\})|(?<=\$)(\{)[A-Za-z_][^{},\n]*(
 _MOST = 60  # characters that stop the parser
 _LARGEST = 200_000  # characters of a text that is read again and again
 _CLOSER = {"[": "]", "{": "}"}
+_INDICATORS = frozenset("[]{},:#&*!|>'\"%@`")
 _BARE_KEY = re.compile(r"\s*(?:- +)*[\w.-]+")
 
 
@@ -34,10 +36,8 @@ class Masks:
         self.text = self.source
         if not self._is_possible():
             return
-        for found in _BRACES.finditer(self.source):
-            for group in range(1, 5):
-                for position in range(*found.span(group)) if found.group(group) else ():
-                    self._mask(position)
+        spans = (found.span(group) for found in _BRACES.finditer(self.source) for group in range(1, 5))
+        self._mask(position for start, end in spans for position in range(start, end))
 
     def cover(self, error: yaml.MarkedYAMLError) -> bool:
         """Mask what stopped the parser, if text was surely meant there."""
@@ -85,14 +85,18 @@ class Masks:
     def _is_possible(self) -> bool:
         return len(self.source) <= _LARGEST and not any(_SHIFT <= ord(one) < _SHIFT + 128 for one in self.source)
 
-    def _mask(self, at: int) -> None:
-        self.text = self.text[:at] + chr(_SHIFT + ord(self.source[at])) + self.text[at + 1 :]
+    def _mask(self, positions: Iterable[int]) -> None:
+        """Mask all of them at once: the text is as long as the file."""
+        characters = list(self.text)
+        for at in positions:
+            characters[at] = chr(_SHIFT + ord(self.source[at]))
+        self.text = "".join(characters)
 
     def _take(self, at: int, allowed: str) -> bool:
         if at in self.hard or self.text[at : at + 1] not in tuple(allowed):
             return False
         self.hard.add(at)
-        self._mask(at)
+        self._mask([at])
         return True
 
     def _take_brackets(self, at: int) -> bool:
@@ -107,9 +111,10 @@ class Masks:
         for offset, character in enumerate(line):
             depth += (character == opener) - (character == _CLOSER[opener])
             if depth == 0:
-                for position in range(at, at + offset + 1):
-                    if self.source[position] in "[]{},:#&*!|>'\"%@`":
-                        self._take(position, self.source[position])
+                inside = range(at, at + offset + 1)
+                taken = [one for one in inside if self.text[one] in _INDICATORS]
+                self.hard.update(taken)
+                self._mask(taken)
                 return True
         return False
 
