@@ -49,8 +49,8 @@ def resolve(
     """The model to ask, with its address and key: `override` (-m), else MM_MODEL, else the agent file, else DEFAULT.
 
     A key in the environment goes only to its provider's own address (or the one in the provider's own variable),
-    never to a `base_url` of an agent file: that one gets the `api_key` that stands beside it. Paths start at
-    `folder`. Raises UsageError for a wrong name, MMError for a missing key.
+    never to a `base_url` of an agent file: that one gets the `api_key` that stands beside it. A path in the
+    agent file starts at `folder`. Raises UsageError for a wrong name, MMError for a missing key.
     """
     wanted = override or environ.get("MM_MODEL", "").strip()
     if wanted:
@@ -121,7 +121,8 @@ def _overridden(config: ModelConfig | None, chosen: ModelConfig) -> ModelConfig:
 
 
 def _anchored(config: ModelConfig, folder: Path | None) -> ModelConfig:
-    if config.provider != "scripted" or folder is None:
+    is_path = config.provider == "scripted" or (config.provider == "local" and config.name.endswith(".gguf"))
+    if not is_path or folder is None:
         return config
     return replace(config, name=str(folder / with_home(config.name)))
 

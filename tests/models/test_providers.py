@@ -100,6 +100,19 @@ def test_a_script_of_the_agent_file_starts_at_its_folder(tmp_path):
     assert model.name == str(tmp_path / "a.yaml")
 
 
+def test_weights_of_the_agent_file_start_at_its_folder_and_those_of_a_flag_where_mm_was_started(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", "/home/me")
+
+    def name(written, override=None):
+        return resolve(ModelConfig("local", written), override=override, environ={}, folder=tmp_path).name
+
+    assert name("./models/m.gguf") == str(tmp_path / "models/m.gguf")
+    assert name("~/m.gguf") == "/home/me/m.gguf"
+    assert name("qwen2.5-coder-0.5b") == "qwen2.5-coder-0.5b"
+    assert name("./m.gguf", override="local:./other.gguf") == "./other.gguf"
+    assert name("./m.gguf", override="local:./m.gguf") == "./m.gguf"
+
+
 @pytest.mark.parametrize(
     ("host", "url"),
     [
