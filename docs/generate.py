@@ -146,7 +146,8 @@ tools:
 
 PATHS = (
     (
-        "`instructions_files`, `skills`, `cwd`, `wasm`, `read`, `write`, the FILE of `model: scripted:FILE` and of `model: local:FILE.gguf`",
+        "`instructions_files`, `skills`, `cwd`, `wasm`, `read`, `write`, the FILE of `model: scripted:FILE` "
+        "and of `model: local:FILE.gguf`",
         "the folder of the agent file",
     ),
     ("a program with a slash in its name, of a tool, a hook or an MCP server", "the folder of the agent file"),

@@ -74,7 +74,7 @@ def _read(path: Path, environ: Mapping[str, str] | None) -> Examined:
         raise unreadable(path, f"the file is {kind_of(tree)}, not keys", hint, line=place.line, column=place.column)
     reader = Reader(path, environ)
     reader.problems += problems
-    reader.warnings += map(str, warnings)
+    reader.warnings += warnings
     config = _config(reader, reader.fields(tree, ROOT))
     config = replace(config, digest=hashlib.sha256(data).hexdigest(), warnings=tuple(map(str, reader.warnings)))
     return Examined(config, tuple(reader.problems), tuple(reader.warnings))

@@ -262,7 +262,7 @@ def test_a_value_on_the_stdin_of_what_runs_it_is_warned_about(tmp_path: Path, co
 @pytest.mark.parametrize(
     "command",
     [
-        *("bash, ./x.sh", "bash, -x, ./x.sh", "bash, -c, cat", "python3, x.py", "python3, -m, json.tool", "wc, -w"),
+        *("bash, ./y.sh", "bash, -x, ./y.sh", "bash, -c, cat", "python3, x.py", "python3, -m, json.tool", "wc, -w"),
         *("python3, -c, pass", "python3, -W, ignore, x.py", "xargs, sh", "ssh, host, cat", "node, -e, x", "env, cat"),
     ],
 )
