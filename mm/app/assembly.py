@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -70,9 +71,10 @@ class Assembly:
         return self._agent(self.make_model(self.options.model), self.sessions.first(), self.listen, depth=0)
 
     def close(self) -> None:
-        """Leave nothing behind."""
-        for part in (self.servers, self.toolbox, self.sessions):
-            part.close()
+        """Leave nothing behind, even where one part fails to end."""
+        with ExitStack() as ending:
+            for part in (self.sessions, self.toolbox, self.servers):  # the last one ends first
+                ending.callback(part.close)
 
     def warn(self, text: str) -> None:
         """Tell whoever watches."""

@@ -10,6 +10,7 @@ Every call comes past all three, whatever happens, and gets exactly one result.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -104,7 +105,8 @@ class Dispatcher:
         for item in group:
             self._listen(CallAnnounced(item.call))
             item.output = self._prepare(item, names)
-        results = {item.order: self._finish(item) for item in self._runner.run(group)}
+        with closing(self._runner.run(group)) as answered:
+            results = {item.order: self._finish(item) for item in answered}
         self.loops.settle()
         return [results[item.order] for item in group]
 

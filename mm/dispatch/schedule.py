@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -64,10 +64,28 @@ class Runner:
         self._listen = listen
         self._spill = spill
 
-    def run(self, group: Sequence[OpenCall]) -> Iterator[OpenCall]:
-        """Give each call of the group once it is answered: those that need no run first, the others as they end."""
+    def run(self, group: Sequence[OpenCall]) -> Generator[OpenCall, None, None]:
+        """Give each call of the group once it is answered: those that need no run first, the others as they end.
+
+        Closing it early ends what still runs.
+        """
         ended: queue.SimpleQueue[_Ended] = queue.SimpleQueue()
         running = [item for item in group if item.output is None]
+        try:
+            yield from self._run(group, running, ended)
+        finally:
+            self._end([item for item in running if item.started], ended)
+
+    def _end(self, running: list[OpenCall], ended: queue.SimpleQueue[_Ended]) -> None:
+        """Nobody waits for these any more, since mm itself failed: nothing that they started may run on."""
+        if running:
+            self._interrupt.stop.set()
+        while running:
+            running.remove(self._next(running, ended)[0])
+
+    def _run(
+        self, group: Sequence[OpenCall], running: list[OpenCall], ended: queue.SimpleQueue[_Ended]
+    ) -> Iterator[OpenCall]:
         for item in running:
             self._start(item, ended)
         yield from (item for item in group if item.output is not None)

@@ -272,6 +272,33 @@ def test_a_reader_that_leaves_early_is_no_error(place: Place) -> None:
     assert (done.stdout, done.stderr) == (b"line\n", b"")
 
 
+def test_calls_that_run_when_the_reader_leaves_are_ended(place: Place) -> None:
+    """The first of two side by side ends, its result meets a closed pipe, and the second one still runs."""
+    gate, started = place.folder / "gate", place.folder / "started"
+    os.mkfifo(gate)
+    os.mkfifo(started)
+    first = {"name": "first", "description": "Ends.", "command": ["cat", str(gate)], "readonly": True}
+    line = f"echo $$ > {started}; exec sleep 1000"
+    second = {"name": "second", "description": "Goes on.", "command": ["sh", "-c", line], "readonly": True}
+    both = {"calls": [{"name": "first", "arguments": {}}, {"name": "second", "arguments": {}}]}
+    place.agent([both, "never"], [first, second], yolo=True)
+    with subprocess.Popen(
+        [*MM, "-p", "x", "-a", "agent.yaml", "--output-format", "stream-json"],
+        cwd=place.folder,
+        env=place.environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as mm:
+        leader = int(started.read_text())
+        assert mm.stdout is not None and mm.stderr is not None
+        mm.stdout.close()
+        gate.write_text("the end")
+        assert mm.stderr.read().count(b"Traceback") == 0
+        mm.wait(timeout=30)
+    assert alive_in_group(leader) == []
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
