@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -41,10 +42,10 @@ def load_skills(folders: Iterable[Path]) -> tuple[list[Skill], list[str]]:
     for folder in folders:
         before = len(seen)
         for file in _skill_files(folder, warnings, frozenset(), 0):
-            if file.resolve() not in seen:
-                seen.add(file.resolve())
+            if _real(file) not in seen:
+                seen.add(_real(file))
                 _keep(_load(file, warnings), skills, warnings)
-        if len(seen) == before and folder.is_dir():
+        if len(seen) == before and os.path.isdir(folder):  # noqa: PTH112 - False also where that may not be known
             warnings.append(f"`{folder}`: there is no {SKILL_FILE} in it.")
     return list(skills.values()), warnings
 
@@ -64,7 +65,7 @@ def beside(skill: Skill) -> list[str]:
         names[:] = sorted(name for name in names if not name.startswith(".") and name != "__pycache__")
         for name in sorted(files):
             path = Path(folder, name)
-            if path != skill.file and not name.startswith(".") and path.resolve().is_relative_to(skill.folder):
+            if path != skill.file and not name.startswith(".") and _real(path).is_relative_to(skill.folder):
                 found.append(make_visible_line(str(path.relative_to(skill.folder))))
         if len(found) > _MOST_BESIDE:
             return [*found[:_MOST_BESIDE], "…"]
@@ -81,13 +82,18 @@ def find_skill(skills: Sequence[Skill], name: str) -> Skill:
     return close[0]
 
 
+def _real(path: Path) -> Path:
+    """Where a path leads. Of links in a circle: itself, which then cannot be opened."""
+    return Path(os.path.realpath(path))
+
+
 def _plain(name: str) -> str:
     return re.sub(r"[-_\s]", "", name.strip().casefold())
 
 
 def _skill_files(folder: Path, warnings: list[str], above: frozenset[Path], depth: int) -> Iterator[Path]:
     """The SKILL.md of this folder, else those of the folders in it. Links to folders are followed, but in no circle."""
-    resolved = folder.resolve()
+    resolved = _real(folder)
     if resolved in above:
         return
     if depth > _DEEPEST:
@@ -106,14 +112,20 @@ def _skill_files(folder: Path, warnings: list[str], above: frozenset[Path], dept
         yield folder / file
         return
     for name in names:
-        if (folder / name).is_dir() and not name.startswith("."):
+        try:
+            is_folder = not name.startswith(".") and stat.S_ISDIR((folder / name).stat().st_mode)
+        except PermissionError:
+            warnings.append(f"`{folder}`: may be listed but not entered, so no skill was looked for in it.")
+            return
+        except OSError:  # a link that leads nowhere
+            continue
+        if is_folder:
             yield from _skill_files(folder / name, warnings, above | {resolved}, depth + 1)
 
 
 def _load(file: Path, warnings: list[str]) -> Skill | None:
     """The skill, mended where that is clear; None, with a warning, if its file cannot be read at all."""
-    folder = file.parent.resolve()
-    resolved = file.resolve()
+    folder, resolved = _real(file.parent), _real(file)
     if not resolved.is_relative_to(folder):
         warnings.append(f"`{file}`: a link that leads out of the skill's folder. The skill was left out.")
         return None

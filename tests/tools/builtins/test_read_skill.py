@@ -75,6 +75,34 @@ def test_a_broken_frontmatter_is_mended_and_warned_about(
     assert skill.name in ("a", "my-skill") or description is None
 
 
+def test_links_that_lead_nowhere_beside_a_skill_do_not_disturb_it(tmp_path: Path) -> None:
+    skills = tmp_path / "skills"
+    make(skills / "good")
+    (skills / "long").symlink_to("x" * 300)
+    (skills / "gone").symlink_to("nothing")
+    (skills / "circle").symlink_to("circle")
+    (skills / "odd").mkdir()
+    (skills / "odd" / "SKILL.md").symlink_to("SKILL.md")
+    (skills / "good" / "circle").symlink_to("circle")
+    found, warnings = load_skills([skills, skills / "circle"])
+    assert [skill.name for skill in found] == ["release"]
+    assert len(warnings) == 2, warnings
+    assert str(skills / "odd" / "SKILL.md") in warnings[0] and str(skills / "circle") in warnings[1]
+    calls = Calls(skill_tools(found), tmp_path)
+    assert "Run ./release.sh." in calls.text("read_skill", name="release")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may enter every folder")
+def test_a_folder_that_may_be_listed_but_not_entered_is_told(tmp_path: Path) -> None:
+    skills = make(tmp_path / "skills" / "good").parent
+    make(skills / "shut" / "inner")
+    (skills / "shut").chmod(0o400)
+    found, warnings = load_skills([skills])
+    (skills / "shut").chmod(0o700)
+    assert [skill.name for skill in found] == ["release"]
+    assert len(warnings) == 1 and f"`{skills / 'shut'}`: may be listed but not entered" in warnings[0]
+
+
 @pytest.mark.parametrize(
     ("text", "description"),
     [
