@@ -16,6 +16,7 @@ from mm import folders
 from mm.config.schema import Config
 from mm.config.started import started
 from mm.errors import ToolError
+from mm.tools.builtins.walk import KERNEL
 from mm.tools.open_files import kind_of
 from mm.tools.spec import Need
 from mm.visible import make_visible_line
@@ -23,7 +24,6 @@ from mm.visible import make_visible_line
 AGENT_FILE = "agent.yaml"
 AGENT_FOLDER = ".mm"
 _PATH_MAX = 4096  # bytes, of Linux; the system's own limit is met later where it is lower
-_KERNEL = (Path("/proc"), Path("/sys"), Path("/dev"))  # processes' environments and memory, devices
 
 
 class Places:
@@ -58,7 +58,7 @@ class Places:
 
     def inside(self, resolved: Path) -> bool:
         """Whether a resolved path may be read without asking. What the kernel makes up (/proc) may never be."""
-        if any(resolved.is_relative_to(folder) for folder in _KERNEL):
+        if any(resolved.is_relative_to(folder) for folder in KERNEL):
             return False
         return any(resolved.is_relative_to(folder) for folder in self._readable)
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 from mm.counts import count
 
 UNENTERED = frozenset({".git", "node_modules", "__pycache__"})
+KERNEL = ("/proc", "/sys", "/dev")  # made up by the kernel: environments and memory of processes, devices
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -66,14 +67,25 @@ class Passed:
         return " ".join(sentences)
 
 
-def walk(root: int, depth: int, passed: Passed, *, hidden: bool = False, prefix: str = "") -> Iterator[Entry]:
-    """Entries of an open folder and of those below, in order of names, `depth` levels deep. Links are not followed."""
+def walk(root: int, depth: int, passed: Passed, *, hidden: bool = False) -> Iterator[Entry]:
+    """Entries of an open folder and of those below, in order of names, `depth` levels deep. Links are not followed.
+
+    What the kernel makes up is entered only by a walk that begins in it.
+    """
+    kernel = {status: path for path in KERNEL if (status := _identity(path))}
+    return _walk(root, depth, passed, hidden, "", kernel)
+
+
+def _walk(
+    root: int, depth: int, passed: Passed, hidden: bool, prefix: str, kernel: Mapping[tuple[int, int], str]
+) -> Iterator[Entry]:
     for entry in _entries(root, prefix, passed, hidden):
         yield entry
         if not entry.is_folder or depth <= 1:
             continue
-        if entry.name in UNENTERED:
-            passed.unentered.add(entry.name)
+        unentered = entry.name if entry.name in UNENTERED else kernel.get((entry.status.st_dev, entry.status.st_ino))
+        if unentered:
+            passed.unentered.add(unentered)
             continue
         try:
             below = os.open(entry.name, _FOLDER, dir_fd=root)
@@ -81,9 +93,17 @@ def walk(root: int, depth: int, passed: Passed, *, hidden: bool = False, prefix:
             passed.unreadable += 1
             continue
         try:
-            yield from walk(below, depth - 1, passed, hidden=hidden, prefix=f"{entry.path}/")
+            yield from _walk(below, depth - 1, passed, hidden, f"{entry.path}/", kernel)
         finally:
             os.close(below)
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        status = os.stat(path)  # noqa: PTH116 - a text is at hand
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _entries(folder: int, prefix: str, passed: Passed, hidden: bool) -> list[Entry]:

@@ -117,6 +117,20 @@ def test_a_folder_that_becomes_a_link_during_a_walk_is_not_entered(work: Path) -
     assert passed.unreadable == 1
 
 
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs a Linux /proc")
+def test_what_the_kernel_makes_up_is_not_looked_into_by_a_walk_from_above(tmp_path: Path) -> None:
+    """In a container the working directory often is the root folder, where reading asks nobody."""
+    calls = Calls(file_tools(Places(Path("/"))), tmp_path)
+    assert calls.plan("list_files", path=".").plan.need is Need.NONE
+    for folder in ("proc", "sys", "dev"):
+        output = calls.call("list_files", pattern=f"{folder}/*", depth=2)
+        assert output.stdout.head.decode() == f"Nothing in `.` matches `{folder}/*`."
+        assert "Not looked into: /dev, /proc, /sys" in output.note
+    call = calls.plan("list_files", path="proc/self", pattern="status")
+    assert call.plan.need is Need.ASK
+    assert calls.run(call).stdout.head.decode().startswith("status")
+
+
 def test_a_folder_outside_is_asked_about(calls: Calls, work: Path) -> None:
     (work / "out").symlink_to("..")
     for tool, arguments in {"list_files": {}, "search_files": {"pattern": "x"}}.items():
