@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
 import stat
 import threading
@@ -147,3 +148,16 @@ def test_the_oldest_files_are_removed_when_there_are_many(bench: Bench, monkeypa
     for number in range(5):
         assert bench.run_text(say(f"module {number}")).outcome is Outcome.OK
     assert len(kept(bench)) == 3
+
+
+def test_a_runtime_whose_version_is_unknown_costs_a_compilation_and_nothing_else(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where packages are bundled without their metadata."""
+
+    def unknown(name: str) -> str:
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", unknown)
+    assert bench.run_text(say("hello")).stdout.head == b"hello"
+    assert kept(bench) == []

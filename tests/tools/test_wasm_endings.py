@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
 from wasm_calls import Bench, exit_with, program, say
-from wasmtime import wat2wasm
+from wasmtime import WasmtimeError, wat2wasm
 
 from mm.messages import Outcome
+from mm.tools.sandbox.engine import Runtime
 from mm.tools.wasm_inspect import inspect_module
 
 
@@ -139,3 +142,42 @@ def test_inspection_finds_a_module_that_needs_more_memory_than_its_limit(bench: 
 
 def test_inspection_of_a_missing_file_says_so(tmp_path: Path) -> None:
     assert inspect_module(tmp_path / "none.wasm") == f"The module `{tmp_path / 'none.wasm'}` does not exist."
+
+
+def test_a_fault_of_the_runtime_itself_is_the_answer_and_no_interrupt(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def fail(runtime: Runtime, memory: int) -> None:
+        raise WasmtimeError("no store is left")
+
+    monkeypatch.setattr(Runtime, "new_store", fail)
+    output = bench.run_text(say("hello"))
+    assert (output.outcome, output.answers) == (Outcome.FAILED, True)
+    assert "could not be set up (no store is left)" in output.stdout.head.decode()
+    assert capfd.readouterr() == ("", "")
+
+
+def open_descriptors() -> list[str]:
+    """All but the one of this very look."""
+    return sorted(path.name for path in Path("/dev/fd").iterdir() if path.exists())
+
+
+def test_a_process_without_a_descriptor_left_answers_and_loses_none(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool = bench.tool(bench.assemble(say("hello")))
+    bench.run(tool)
+    make_pipe, made = os.pipe, []
+
+    def pipe() -> tuple[int, int]:
+        if made:
+            raise OSError(errno.EMFILE, "Too many open files")
+        made.append(make_pipe())
+        return made[0]
+
+    before = open_descriptors()
+    monkeypatch.setattr(os, "pipe", pipe)
+    output = bench.run(tool)
+    monkeypatch.undo()
+    assert output.outcome is Outcome.FAILED and b"Too many open files" in output.stdout.head
+    assert open_descriptors() == before

@@ -24,13 +24,15 @@ from mm.folders import cache_folder, private_folder, refuse_if_not_ours
 _SETTINGS = "2"
 """Changes with what `mm.tools.sandbox.engine` sets: a file of other settings is never looked at."""
 
+# Without the package's metadata, as where everything was put into one file, its version is not known.
+_NOT_KEPT = (MMError, OSError, WasmtimeError, importlib.metadata.PackageNotFoundError)
 _MOST_FILES = 64
 _SEAL_SIZE = 32  # bytes
 
 
 def load(engine: Engine, digest: str) -> Module | None:
     """The compiled module, if it is kept and usable."""
-    with contextlib.suppress(MMError, OSError, WasmtimeError):
+    with contextlib.suppress(*_NOT_KEPT):
         path = _folder() / f"{digest}.cwasm"
         refuse_if_not_ours(path)
         if path.is_file() and not path.is_symlink():
@@ -43,7 +45,7 @@ def load(engine: Engine, digest: str) -> Module | None:
 
 def store(module: Module, digest: str) -> None:
     """Keep a compiled module. A disk that is full or read-only costs the next process a compilation, nothing else."""
-    with contextlib.suppress(MMError, OSError, WasmtimeError):
+    with contextlib.suppress(*_NOT_KEPT):
         folder = _folder()
         code = module.serialize()
         _write(folder / f"{digest}.cwasm", _seal(digest, code), code)

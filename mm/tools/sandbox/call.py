@@ -18,7 +18,7 @@ from mm.tools.sandbox.host import Cut, Guest, enter
 from mm.tools.sandbox.module import ModuleError
 from mm.tools.sandbox.plan import WasmPlan
 from mm.tools.sandbox.words import describe_error, describe_trap
-from mm.tools.sandbox.world import OutputPipe, open_world
+from mm.tools.sandbox.world import OutputPipe, open_pipes, open_world
 from mm.tools.spec import Run
 from mm.workers import work_beside
 
@@ -67,7 +67,7 @@ class Call:
         """Blocks until the module ended, or was ended and left behind. Raises OSError if it cannot have a thread."""
         if run.stop.is_set():
             return Ending(How.STOPPED)
-        with OutputPipe() as out, OutputPipe() as err:
+        with open_pipes() as (out, err):
             _live.add(self)
             try:
                 self._start(out, err)
@@ -151,9 +151,18 @@ class Call:
                     self._ending = self._execute(module, store)
         except (ModuleError, OSError, MemoryError) as error:
             self._ending = Ending(How.UNFIT, why=str(error) or "needs more memory than this machine has")
+        except Exception as error:  # noqa: BLE001 - nobody else would see it: the thread is the guest's alone
+            self._ending = self._ending or self._ending_by_fault(error)
         finally:
             out.close_writer()
             err.close_writer()
+
+    def _ending_by_fault(self, error: Exception) -> Ending:
+        """Something of the runtime or of mm failed, and not the guest."""
+        why = describe_error(error) if isinstance(error, WasmtimeError) else f"{type(error).__name__}: {error}"
+        if self._started:
+            return Ending(How.CRASHED, why=why)
+        return Ending(How.UNFIT, why=f"could not be set up ({why})")
 
     def _execute(self, module: InstancePre, store: Store) -> Ending:
         enter(self._guest, store)

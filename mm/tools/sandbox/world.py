@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 
 from wasmtime import Store, WasiConfig, WasmtimeError
@@ -42,6 +44,19 @@ class OutputPipe:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         os.close(self.reader)
+
+
+@contextmanager
+def open_pipes() -> Iterator[tuple[OutputPipe, OutputPipe]]:
+    """For stdout and stderr: both, or none where this process has no descriptors left. Their readers are closed."""
+    with OutputPipe() as stdout:
+        try:
+            stderr = OutputPipe()
+        except OSError:
+            stdout.close_writer()
+            raise
+        with stderr:
+            yield stdout, stderr
 
 
 def open_world(store: Store, plan: WasmPlan, stdout: OutputPipe, stderr: OutputPipe) -> int:
