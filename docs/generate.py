@@ -295,7 +295,7 @@ ASKS = {
     "todo_list": "Asks nobody.",
     "memory": "Asks nobody.",
     "session_search": "Asks nobody.",
-    "delegate_task": "Asks nobody: each call of the sub-agent is asked about on its own.",
+    "delegate_task": "Asks nobody: each call of the sub-agent is asked about on its own. It asks the model in use now.",
     "read_terminal": "Asks nobody: starting the command was asked about. A command that still runs ends with mm, "
     "but not after a `kill -9` of mm: then it runs on.",
 }

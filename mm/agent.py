@@ -42,11 +42,8 @@ class TurnEnd:
 
     @property
     def denials(self) -> tuple[ToolResult, ...]:
-        """The calls that did not run because somebody or something said no."""
-        return tuple(result for result in self.results if result.outcome in _DENIALS)
-
-
-_DENIALS = frozenset({Outcome.DENIED, Outcome.REFUSED, Outcome.UNASKED})
+        """The calls that did not run because somebody or something said no, those of sub-agents too."""
+        return tuple(one for result in self.results for one in (result, *result.denials) if one.outcome.forbidden)
 
 
 @dataclass(slots=True)
@@ -274,7 +271,7 @@ class Agent:
         return self._end(turn, "", self.interrupt.exit_code, _INTERRUPTED)
 
     def _end(self, turn: _Turn, text: str, code: ExitCode, message: str = "", hint: str = "") -> TurnEnd:
-        unasked = any(result.outcome is Outcome.UNASKED for result in turn.results)
+        unasked = any(one.outcome is Outcome.UNASKED for result in turn.results for one in (result, *result.denials))
         if code is ExitCode.DONE and unasked:
             code = ExitCode.REFUSED
         return TurnEnd(

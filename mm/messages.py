@@ -99,8 +99,14 @@ class Outcome(StrEnum):
         """Whether something may have run, and so may have had an effect."""
         return self in _RAN
 
+    @property
+    def forbidden(self) -> bool:
+        """Whether nothing ran because somebody or something said no."""
+        return self in _FORBIDDEN
+
 
 _RAN = frozenset({Outcome.OK, Outcome.FAILED, Outcome.TIMED_OUT, Outcome.KILLED, Outcome.INTERRUPTED})
+_FORBIDDEN = frozenset({Outcome.DENIED, Outcome.REFUSED, Outcome.UNASKED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +114,8 @@ class ToolResult:
     """The one answer to one call.
 
     `call` is as stored in the history (a legal name, arguments that are one JSON object); `content` is what the
-    model reads; `answer` is the output alone, as printed when it ends the turn.
+    model reads; `answer` is the output alone, as printed when it ends the turn. `denials` are the forbidden calls of
+    the sub-agents that worked for this one.
     """
 
     call: ToolCall
@@ -116,3 +123,4 @@ class ToolResult:
     content: str
     answer: str = ""
     seconds: float = 0.0
+    denials: tuple[ToolResult, ...] = ()

@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING
 
 from mm import folders
 from mm.agent import Agent
+from mm.app.delegation import MOST_DEPTH, Delegation
 from mm.app.offered import Offered
 from mm.app.servers import McpServers
 from mm.app.sessions import Sessions
 from mm.app.toolbox import Toolbox
 from mm.config.schema import BUILTIN_NAMES, Config
-from mm.errors import ExitCode, UsageError
+from mm.errors import UsageError
 from mm.events import Listener, Notice
 from mm.interrupt import Interrupt
-from mm.messages import Outcome, ToolCall, ToolResult
+from mm.messages import ToolCall, ToolResult
 from mm.models import providers
 from mm.models.model import Model
 from mm.options import Options
@@ -31,7 +32,7 @@ from mm.tools.builtin import BuiltinExecutor
 from mm.tools.catalog import Catalog, declared
 from mm.tools.environment import PROVIDER_KEYS, filter_environment
 from mm.tools.places import Places, protected_by
-from mm.tools.spec import Executor, Kind, Output, Run, Tool
+from mm.tools.spec import Executor, Kind, Tool
 from mm.tools.table import Table
 from mm.visible import cut_long_values
 
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
     from mm.dispatch.dispatcher import Dispatcher
     from mm.dispatch.person import Person
 
-MOST_DEPTH = 2  # sub-agents may start sub-agents, but not for ever
-MOST_DELEGATED = 10  # sub-agents of one run
 CONTEXT_SHARE = 0.25  # of the model's context: what one output may take
 CHARACTERS_PER_TOKEN = 3.5
 
@@ -60,7 +59,8 @@ class Assembly:
         self.cwd = Path.cwd()
         self.environ = dict(os.environ)
         self.sessions = Sessions(self.config, options, self.cwd, self.warn)
-        self._delegated = 0
+        self._delegation = Delegation(self._sub_agent)
+        self._outer: Agent | None = None
         self._consent: Consent | None = None
         _refuse_unknown([*options.allow, *options.deny], [*BUILTIN_NAMES, *(entry.name for entry in config.tools)])
 
@@ -68,7 +68,8 @@ class Assembly:
         """The agent of this run, with the session that was asked for. Raises MMError for what the user can mend."""
         for warning in self.config.warnings:
             self.warn(warning)
-        return self._agent(self.make_model(self.options.model), self.sessions.first(), self.listen, depth=0)
+        self._outer = self._agent(self.make_model(self.options.model), self.sessions.first(), self.listen)
+        return self._outer
 
     def close(self) -> None:
         """Leave nothing behind, even where one part fails to end."""
@@ -111,8 +112,7 @@ class Assembly:
 
     def catalog(self, depth: int) -> Catalog:
         """Every tool of an agent at this depth: sub-agents have their own todo list and may not ask for ever."""
-        delegate = self._delegate(depth + 1) if depth < MOST_DEPTH else None
-        builtins = self.toolbox.builtins(delegate)
+        builtins = self.toolbox.builtins(self._delegation.to(depth + 1))
         return Catalog(map(declared, self.config.tools), (builtin.tool() for builtin in builtins))
 
     def tools(self, depth: int) -> Sequence[Tool]:
@@ -156,14 +156,28 @@ class Assembly:
 
     # The agent and its sub-agents
 
-    def _agent(self, model: Model, history: History, listen: Listener, *, depth: int) -> Agent:
+    def _sub_agent(self, depth: int) -> Agent:
+        """An agent for one task. It asks the very model that the conversation goes on with now."""
+        outer = self._outer
+        assert outer is not None, "a task comes from an agent"
+        agent = self._agent(outer.model, self.sessions.unkept(), self.listen, depth=depth, outer=outer)
+        agent.window.size = outer.window.size
+        return agent
+
+    def _agent(
+        self, model: Model, history: History, listen: Listener, *, depth: int = 0, outer: Agent | None = None
+    ) -> Agent:
         self.servers.start()
         catalog = self.catalog(depth)
         settings = self.config.model
+
+        def make_dispatcher() -> Dispatcher:
+            return self._dispatcher(agent.history, catalog, listen, lambda: agent.window.size, outer)
+
         agent = Agent(
             model=model,
             history=history,
-            make_dispatcher=lambda: self._dispatcher(agent.history, catalog, listen, lambda: agent.window.size),
+            make_dispatcher=make_dispatcher,
             tools=catalog.tools,
             offers=Offered(catalog, self.servers.refresh),
             system=self._system_text(catalog),
@@ -186,7 +200,12 @@ class Assembly:
         return lambda: text
 
     def _dispatcher(
-        self, history: History, catalog: Catalog, listen: Listener, context: Callable[[], int | None]
+        self,
+        history: History,
+        catalog: Catalog,
+        listen: Listener,
+        context: Callable[[], int | None],
+        outer: Agent | None = None,
     ) -> Dispatcher:
         from mm.dispatch.dispatcher import Dispatcher
         from mm.dispatch.hooks import Hooks
@@ -207,6 +226,7 @@ class Assembly:
             listen=listen,
             spill=self.spill,
             output_limit=lambda: _output_limit(self.config.output_limit, context()),
+            outer_loops=outer.dispatcher.loops if outer else None,
         )
 
     def consent(self) -> Consent:
@@ -226,27 +246,6 @@ class Assembly:
                 warn=self.warn,
             )
         return self._consent
-
-    def _delegate(self, depth: int) -> Callable[[str, Run], Output]:
-        """Gives a task to a sub-agent with its own context and the same tools, rules and loop detector."""
-
-        def delegate(task: str, run: Run) -> Output:
-            self._delegated += 1
-            if self._delegated > MOST_DELEGATED:
-                return Output.reply(Outcome.FAILED, _TOO_MANY.format(MOST_DELEGATED))
-            model = self.make_model(self.options.model)
-            agent = self._agent(model, self.sessions.unkept(), self.listen, depth=depth)
-            try:
-                end = agent.turn(task)
-            finally:
-                agent.close()
-            if end.code is ExitCode.INTERRUPTED:
-                return Output.reply(Outcome.INTERRUPTED, "Interrupted by the user.")
-            if end.code in (ExitCode.DONE, ExitCode.REFUSED):
-                return Output.text(Outcome.OK, end.text)
-            return Output.text(Outcome.FAILED, f"{end.message}\n{end.text}".strip())
-
-        return delegate
 
     # One call without a model
 
@@ -287,6 +286,3 @@ def _output_limit(characters: int, context: int | None) -> int:
     if context is None:
         return characters
     return min(characters, max(2000, int(context * CONTEXT_SHARE * CHARACTERS_PER_TOKEN)))
-
-
-_TOO_MANY = "Not done: {} sub-agents have run already. Do the rest yourself."

@@ -53,7 +53,10 @@ class Answered:
 
 
 class Dispatcher:
-    """Answers the calls of a reply. Kinds differ only in `executors[kind]`; schedules only in the groups."""
+    """Answers the calls of a reply. Kinds differ only in `executors[kind]`; schedules only in the groups.
+
+    `outer_loops` are those of the agent that a sub-agent does a task for.
+    """
 
     def __init__(
         self,
@@ -67,9 +70,10 @@ class Dispatcher:
         listen: Listener,
         spill: Callable[[], Path],
         output_limit: Callable[[], int],
+        outer_loops: Loops | None = None,
     ) -> None:
         self.consent = consent
-        self.loops = Loops()
+        self.loops = Loops(outer_loops)
         self._tools = tools
         self._executors = executors
         self._runner = Runner(executors, started=journal.call_started, interrupt=interrupt, listen=listen, spill=spill)
@@ -220,6 +224,7 @@ class Dispatcher:
             content="\n".join([content, *notes]),
             answer=answer,
             seconds=item.seconds,
+            denials=output.denials,
         )
         self._journal.add_result(result)
         self._listen(CallEnded(result))

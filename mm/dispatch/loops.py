@@ -57,19 +57,24 @@ class _Earlier:
 
 
 class Loops:
-    """What a turn has called so far. A new user message starts afresh."""
+    """What a turn has called so far. A new user message starts afresh.
 
-    def __init__(self) -> None:
+    `outer` is that of the agent that this one does a task for. What a person has said no to holds for both.
+    """
+
+    def __init__(self, outer: Loops | None = None) -> None:
         self._entries: list[_Entry] = []
         self._earlier: _Earlier | None = None
-        self._refused: set[Identity] = set()
+        self._has_outer = outer is not None
+        self._refused: set[Identity] = outer._refused if outer else set()
         self._reply_started = 0
 
     def start_turn(self) -> None:
-        """Forget everything: the user has said something new."""
+        """Forget everything: the user has said something new. A task is no word of the user's."""
         self._entries.clear()
         self._earlier = None
-        self._refused.clear()
+        if not self._has_outer:
+            self._refused.clear()
         self._reply_started = 0
 
     def start_reply(self) -> None:

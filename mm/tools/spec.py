@@ -15,7 +15,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
-from mm.messages import JSON, Outcome
+from mm.messages import JSON, Outcome, ToolResult
 from mm.schemas.schema import Schema
 
 Arguments: TypeAlias = Mapping[str, JSON]
@@ -131,7 +131,7 @@ class Output:
     """What running (or not running) a call gave, before it is shaped for the model.
 
     `note` is a sentence for the model beside the output ("stopped after 60 s"). `answers` says that `stdout` is
-    the whole reply already in words (errors, refusals): it is not labelled further.
+    the whole reply already in words (errors, refusals): it is not labelled further. `denials` are as in ToolResult.
     """
 
     outcome: Outcome
@@ -142,6 +142,7 @@ class Output:
     answers: bool = False
 
     @classmethod
+    denials: tuple[ToolResult, ...] = ()
     def text(cls, outcome: Outcome, text: str) -> Output:
         """Output of a tool that is a text in memory."""
         return cls(outcome, stdout=Captured.of(text))
