@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from mm.config.schema import Config
+from mm.errors import MMError
 from mm.interrupt import Interrupt
 from mm.tools.catalog import Catalog
 from mm.tools.spec import Executor
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from mm.tools.mcp_servers import Servers
 
 _PREFIX = "mcp__"
-_NO_PACKAGE = "The MCP servers are left out: the package `mcp` is missing. Install it with: pip install 'mm-agent[mcp]'"
+_SDK = "mcp>=2,<3"  # as in the extra `mcp`
+_INSTALL = "pip install 'mm-agent[mcp]'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,7 @@ class McpServers:
         rules: Collection[str],
     ) -> None:
         self.wanted = any(not server.disabled for server in config.mcp_servers)
+        self.problem: MMError | None = None  # why none of them could be started
         self._config = config
         self._cwd = cwd
         self._environment = environment
@@ -55,7 +58,6 @@ class McpServers:
         self._rules = [rule for rule in rules if rule.startswith(_PREFIX)]
         self._beginning: threading.Thread | None = None
         self._made: Servers | None = None
-        self._missing = False
         self._answered = False
         self._seen: WeakKeyDictionary[Catalog, int] = WeakKeyDictionary()
         self._told: set[str] = set()
@@ -73,7 +75,7 @@ class McpServers:
         with self._interrupt.waiting():
             servers = self._begun()
             if servers is None:
-                self._tell([_NO_PACKAGE] if self._missing else [])
+                self._tell([_left_out(self.problem)] if self.problem else [])
                 return
             servers.wait()
         self._tell(servers.warnings())
@@ -104,15 +106,18 @@ class McpServers:
             self._tell(servers.warnings())
 
     def _begin(self) -> None:
+        """On a thread of its own: what fails here is kept for whoever asks for the tools, and costs only them."""
         try:
             from mm.tools.mcp_servers import Servers
-        except ModuleNotFoundError as error:
-            self._missing = error.name == "mcp"
-            if not self._missing:
-                raise
+        except Exception as error:  # noqa: BLE001 - another SDK may raise anything while it is loaded
+            self.problem = _unusable(error)
             return
-        self._made = Servers(self._config.mcp_servers, self._environment(), self._cwd)
-        self._made.start()
+        try:
+            made = Servers(self._config.mcp_servers, self._environment(), self._cwd)
+            made.start()
+            self._made = made
+        except Exception as error:  # noqa: BLE001 - as for each server: the run goes on without their tools
+            self.problem = MMError(f"They could not be started ({_in_short(error)}).")
 
     def _begun(self) -> Servers | None:
         """The servers, once they are on their way; None before `start`, and where there is no SDK."""
@@ -151,3 +156,33 @@ class McpServers:
         state = f"{server.status}: {server.reason}" if server.reason else str(server.status)
         tools = tuple((tool.name, tool.description) for tool in server.tools)
         return ServerLine(name, where(config), state, ok=not server.reason, tools=tools)
+
+
+def _unusable(error: Exception) -> MMError:
+    """Why the SDK could not be loaded; the hint is what installs the right one."""
+    if isinstance(error, ModuleNotFoundError) and error.name == "mcp":
+        return MMError("The package `mcp` is missing.", _INSTALL)
+    version = _installed_version()
+    if version and version.partition(".")[0] != "2":
+        return MMError(f"mm needs version 2 of the package `mcp`, and {version} is installed.", _INSTALL)
+    again = f"pip install --force-reinstall '{_SDK}'"
+    return MMError(f"The package `mcp` cannot be loaded ({_in_short(error)}).", again)
+
+
+def _installed_version() -> str:
+    from importlib.metadata import PackageNotFoundError, version  # slow to load, and needed for a mistake alone
+
+    try:
+        return version("mcp")
+    except PackageNotFoundError:
+        return ""
+
+
+def _in_short(error: Exception) -> str:
+    text = f"{type(error).__name__}: {' '.join(str(error).split())}".rstrip(": ")
+    return text if len(text) <= 200 else text[:199] + "…"
+
+
+def _left_out(problem: MMError) -> str:
+    install = f" Install it with: {problem.hint}" if problem.hint else ""
+    return f"The MCP servers are left out. {problem.message}{install}"

@@ -159,6 +159,9 @@ def _started(config: Config) -> Iterator[Check]:
         lines = started.lines()
     finally:
         started.close()
+    if started.problem is not None:
+        yield broken("mcp", started.problem)
+        return
     for line in lines:
         name = f"mcp {line.name}"
         if line.ok:

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from mm.config.schema import McpServer
 from mm.messages import JSON, Outcome
-from mm.tools.mcp_link import Link, ServerError, SessionExpiredError, stopped
+from mm.tools.mcp_link import Link, ServerError, SessionExpiredError, said, stopped
 from mm.tools.mcp_session import Session
 from mm.tools.mcp_tools import McpTool, read_tools
 from mm.tools.spec import Arguments, Tool
@@ -107,6 +107,7 @@ class Server:
             async with asyncio.timeout(self.config.start_timeout):
                 await session.open()
                 listed = await session.list_tools()
+            self._take(listed)
         except asyncio.CancelledError:
             await session.close()
             self._may_restart = True
@@ -119,13 +120,15 @@ class Server:
             await session.close()
             reason = error.reason if isinstance(error, ServerError) and not over else session.explain()
             raise ServerError(reason) from error
-        self._take(listed)
+        except Exception as error:
+            await session.close()
+            raise ServerError(f"it failed: {said(error)}") from error
         self.status, self.reason = Status.READY, ""
         return session
 
     def _silence(self, session: Session) -> str:
-        said = session.explain().partition("; its stderr:")
-        return f"it did not answer within {self.config.start_timeout:g} s{''.join(said[1:])}"
+        _, *stderr = session.explain().partition("; its stderr:")
+        return f"it did not answer within {self.config.start_timeout:g} s{''.join(stderr)}"
 
     def _note_end(self, session: Session, reason: str) -> None:
         if session.ended:

@@ -7,12 +7,14 @@ import os
 import signal
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pexpect
 import pytest
 
+from mm.app import servers
 from tests.cli.running import MM, Place, call
 from tests.mcp_servers.running import HERE, is_alive, raw
 
@@ -49,8 +51,7 @@ def test_a_list_of_tools_that_changes_in_the_middle_of_a_turn_is_used_at_once(pl
 
 def test_mcp_list_shows_servers_and_their_tools_and_ends_them(place: Place) -> None:
     pids = place.folder / "pids"
-    servers = {"raw": server(child=str(pids)), "off": {"command": "nothing", "disabled": True}}
-    place.agent([], mcpServers=servers)
+    place.agent([], mcpServers={"raw": server(child=str(pids)), "off": {"command": "nothing", "disabled": True}})
     ran = place.mm("mcp", "list", "-a", "agent.yaml")
     assert ran.code == 0, ran.err
     assert "): ready\n  mcp__raw__say  Does say.\n" in ran.out and "off (nothing): disabled" in ran.out
@@ -117,6 +118,52 @@ def test_without_the_sdk_the_user_is_told_what_to_install(place: Place) -> None:
     ran = place.mm("-p", "x", "-a", "agent.yaml", PYTHONPATH=str(place.folder / "shadow"))
     assert (ran.code, ran.out) == (0, "Hello.\n")
     assert "mm-agent[mcp]" in ran.err and "Traceback" not in ran.err
+
+
+ANOTHER_SDK = {
+    "shadow/mcp/__init__.py": "",
+    "shadow/mcp-1.9.4.dist-info/METADATA": "Metadata-Version: 2.1\nName: mcp\nVersion: 1.9.4\n",
+}
+BROKEN_SDK = {"shadow/mcp.py": "raise RuntimeError('half of it is gone')\n"}
+
+
+@pytest.mark.parametrize(
+    ("files", "why", "install"),
+    [
+        (ANOTHER_SDK, "needs version 2 of the package `mcp`, and 1.9.4 is installed", "pip install 'mm-agent[mcp]'"),
+        (BROKEN_SDK, "RuntimeError: half of it is gone", "pip install --force-reinstall 'mcp>=2,<3'"),
+    ],
+    ids=["another version", "broken"],
+)
+def test_an_sdk_that_cannot_be_used_is_told_with_what_to_install(
+    place: Place, files: dict[str, str], why: str, install: str
+) -> None:
+    for name, text in files.items():
+        place.write(name, text)
+    place.agent(["Hello."], mcpServers={"raw": server()})
+    path = str(place.folder / "shadow")
+    ran = place.mm("-p", "x", "-a", "agent.yaml", PYTHONPATH=path)
+    assert (ran.code, ran.out) == (0, "Hello.\n")
+    assert ran.err.count(why) == 1 and install in ran.err and "Traceback" not in ran.err
+    listed = place.mm("mcp", "list", "-a", "agent.yaml", PYTHONPATH=path)
+    assert listed.code == 1 and "raw (" in listed.out and install in listed.err and "Traceback" not in listed.err
+    looked = place.mm("doctor", "--mcp", "-a", "agent.yaml", PYTHONPATH=path)
+    assert looked.code == 1 and why in looked.out and install in looked.out and "Traceback" not in looked.err
+
+
+def test_the_sdk_that_is_asked_for_is_the_one_of_the_extra() -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    assert project["project"]["optional-dependencies"]["mcp"] == [servers._SDK]
+
+
+def test_neither_a_list_nor_a_message_shows_the_secrets_of_an_address(place: Place) -> None:
+    address = "http://ann:sesame@127.0.0.1:9/mcp?key=sesame"
+    database = {"command": "/no/server", "args": ["postgres://ann:sesame@db/x"]}
+    place.agent([], mcpServers={"web": {"url": address}, "data": database})
+    ran = place.mm("mcp", "list", "-a", "agent.yaml")
+    assert "web (http://127.0.0.1:9/mcp): failed" in ran.out and "data (/no/server postgres://…@db/x)" in ran.out
+    assert "sesame" not in ran.out + ran.err
+    assert "sesame" not in place.mm("mcp", "list", "--json", "-a", "agent.yaml").out
 
 
 @pytest.mark.parametrize("ending", ["answered", "model failed", "Ctrl-C", "SIGTERM"])

@@ -7,8 +7,10 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 
 from mm.messages import Outcome
 from mm.tools.mcp_servers import Servers
@@ -172,3 +174,18 @@ def test_a_tool_that_changed_after_it_was_approved_does_not_run(tmp_path: Path) 
         output = servers.call(approved.spec, {}, Run(threading.Event(), tmp_path))
         assert output.outcome is Outcome.FAILED and "changed" in text(output) and "nothing ran" in text(output)
         assert (tmp_path / "log").read_text().count("tools/call") == calls
+
+
+def test_an_sdk_that_fails_in_the_middle_costs_that_server_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one of another version would: what it raises is no error that it knows of."""
+    ask = JSONRPCDispatcher.send_raw_request
+
+    async def asked(self: Any, method: str, *rest: Any, **named: Any) -> Any:
+        if method == "tools/list":
+            raise AttributeError("no such method")
+        return await ask(self, method, *rest, **named)
+
+    monkeypatch.setattr(JSONRPCDispatcher, "send_raw_request", asked)
+    with started(stdio("raw", raw())) as servers:
+        assert tools(servers) == {}
+        assert servers.warnings() == ["The MCP server `raw` is left out: it failed: no such method."]
