@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from urllib.parse import urlsplit
 
+from mm.config.addresses import plain_address
 from mm.config.load import preview
-from mm.config.schema import Config, Flag, Group, Literal, McpServer, Template, ToolEntry, WasmTool
+from mm.config.schema import CommandTool, Config, Flag, Group, Literal, McpServer, Template, ToolEntry, WasmTool
 
 
 def summary(config: Config) -> list[str]:
@@ -21,7 +21,12 @@ def command_line(entry: ToolEntry) -> str:
     """A tool's argv template (or its module) on one line, placeholders as `{{x}}`."""
     if isinstance(entry.run, WasmTool):
         return f"wasm module {entry.run.module}"
-    return " ".join([shlex.quote(entry.run.program), *map(_written, entry.run.arguments)])
+    return argv_line(entry.run)
+
+
+def argv_line(tool: CommandTool) -> str:
+    """An argv template on one line, placeholders as `{{x}}`."""
+    return " ".join([shlex.quote(tool.program), *map(_written, tool.arguments)])
 
 
 def grants_line(tool: WasmTool) -> str:
@@ -77,7 +82,7 @@ def _sends(config: Config) -> Iterator[str]:
     model = config.model
     if model is not None:
         key = f", with the key in {', '.join(model.key_variables)}" if model.key_variables else ""
-        where = f" at {_address(model.base_url)}" if model.base_url else ""
+        where = f" at {plain_address(model.base_url)}" if model.base_url else ""
         yield f"sends the conversation to {model}{where}{key}"
     for path in config.instructions_files:
         yield f"sends with it the text of {path}, if it is there"
@@ -88,17 +93,7 @@ def _sends(config: Config) -> Iterator[str]:
 
 def _server_address(server: McpServer) -> str:
     named = f" with the headers {_pairs(server.headers)}" if server.headers else ""
-    return f"the MCP server `{server.name}` at {_address(server.url)}{named}"
-
-
-def _address(url: str) -> str:
-    """An address without user, password and query."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return url.partition("?")[0]
-    host = parts.netloc.rpartition("@")[2]
-    return f"{parts.scheme}://{host}{parts.path}" if host else url.partition("?")[0]
+    return f"the MCP server `{server.name}` at {plain_address(server.url)}{named}"
 
 
 def _variables(env: Mapping[str, str]) -> str:

@@ -16,6 +16,7 @@ from mm.dispatch.person import Answer, ConsentRequest, Decision, Person
 from mm.errors import MMError, ToolError
 from mm.interrupt import Interrupt
 from mm.messages import Outcome
+from mm.tools.masking import mask_secrets
 from mm.tools.spec import ApprovedCall, Arguments, Need, Plan, Tool
 
 
@@ -163,17 +164,22 @@ class Consent:
     def _keep(self, tool: Tool, plan: Plan, decision: Decision) -> None:
         """Remember an "always" before the call runs, so that its queued siblings are not asked about."""
         if decision in (Decision.ALWAYS_SESSION, Decision.ALWAYS_SAVED):
-            self._session[tool.name, plan.definition] = Changed(summary(plan), plan.parts)
+            self._session[tool.name, plan.definition] = Changed(_covered(plan), plan.parts)
         if decision is Decision.ALWAYS_SAVED and self.grants is not None:
             try:
-                self.grants.add(tool.name, plan.definition, summary(plan), plan.parts)
+                self.grants.add(tool.name, plan.definition, _covered(plan), plan.parts)
             except MMError as error:
                 self.warn(f"`{tool.name}` is allowed for this session only: {error.message}")
 
 
-def summary(plan: Plan) -> str:
-    """A plan in one line: its parts, each entry as it stands."""
-    return "; ".join(" ".join(part.entries) for part in plan.shown)
+_RECOGNISED = 300  # characters that are kept of what an "always" allows
+_MASKED = 4000  # of these many first ones: so that no secret is cut in its middle, where it could not be told
+
+
+def _covered(plan: Plan) -> str:
+    """What an "always" allows, to recognise it by: without secrets, and cut. Its digest is what it is bound to."""
+    text = mask_secrets(plan.covers[:_MASKED])
+    return (text if len(text) <= _RECOGNISED else f"{text[: _RECOGNISED - 1]}…") or "any arguments"
 
 
 def _refusal(tool: Tool, answer: Answer) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from mm.config.schema import CommandTool
 from mm.config.started import code_files
+from mm.config.summary import argv_line
 from mm.errors import CannotRunError, ToolError
 from mm.messages import Outcome
 from mm.tools.argv import describe_templates, render_argv, render_stdin
@@ -52,7 +53,8 @@ class CommandExecutor:
             raise CannotRunError(f"{where} is not there. Nothing ran. Tell the user.")
         what = CommandRun(program, *_digests(spec, program.cwd))
         parts = _parts(spec, what)
-        return Plan(what=what, shown=self._show(spec, program), definition=digest_of(parts), parts=parts)
+        shown, covers = self._show(spec, program), argv_line(spec)
+        return Plan(what=what, shown=shown, definition=digest_of(parts), parts=parts, covers=covers)
 
     def run(self, call: ApprovedCall, run: Run) -> Output:
         what = call.plan.what

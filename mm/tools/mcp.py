@@ -17,13 +17,13 @@ class McpExecutor:
 
     def plan(self, tool: Tool, arguments: Arguments) -> Plan:
         spec = _spec(tool)
-        server = self._servers.servers[spec.server].config
+        server = f"{spec.server}: {where(self._servers.servers[spec.server].config)}"
         shown = (
-            Shown("server", Look.TEXT, (f"{spec.server}: {where(server)}",)),
+            Shown("server", Look.TEXT, (server,)),
             Shown("tool", Look.TEXT, (spec.name,)),
             Shown("arguments", Look.TEXT, tuple(_lines(arguments))),
         )
-        return Plan(what=spec, shown=shown, definition=spec.definition)
+        return Plan(what=spec, shown=shown, definition=spec.definition, covers=f"{server}; {spec.name}")
 
     def run(self, call: ApprovedCall, run: Run) -> Output:
         spec = call.plan.what

@@ -8,10 +8,12 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from mm.config.addresses import plain_address
 from mm.config.schema import McpServer
 from mm.messages import JSON
 from mm.schemas.repair import BrokenSchemaError, repaired
 from mm.schemas.schema import Schema
+from mm.tools.masking import mask_secrets
 from mm.tools.mcp_names import tool_names
 from mm.tools.spec import Kind, Tool
 
@@ -26,8 +28,8 @@ class McpTool:
 
 
 def where(server: McpServer) -> str:
-    """How a server is reached, in one line."""
-    return server.url or shlex.join(server.command)
+    """How a server is reached, in one line and without the secrets in it."""
+    return plain_address(server.url) if server.url else mask_secrets(shlex.join(server.command))
 
 
 def read_tools(server: McpServer, prefix: str, listed: Sequence[JSON]) -> tuple[list[Tool], list[str]]:

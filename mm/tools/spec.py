@@ -80,7 +80,8 @@ class Plan:
 
     `what` is the kind's own record. `definition` is the digest that an "always" is bound to: of the tool's
     definition (argv, env, cwd, module bytes, grants), for `bash` also of this exact command. `parts` are the digests
-    of its parts, under the names that a person is told when one of them changed ("its arguments").
+    of its parts, under the names that a person is told when one of them changed ("its arguments"). `covers` says in one
+    line what an "always" allows, with no value of this call that it does not depend on; "" where it is any call.
     """
 
     what: object
@@ -88,6 +89,7 @@ class Plan:
     definition: str
     need: Need = Need.ASK
     parts: Mapping[str, str] = field(default_factory=dict)
+    covers: str = ""
 
 
 def digest_of(value: JSON) -> str:
@@ -140,9 +142,9 @@ class Output:
     exit_code: int | None = None
     note: str = ""
     answers: bool = False
+    denials: tuple[ToolResult, ...] = ()
 
     @classmethod
-    denials: tuple[ToolResult, ...] = ()
     def text(cls, outcome: Outcome, text: str) -> Output:
         """Output of a tool that is a text in memory."""
         return cls(outcome, stdout=Captured.of(text))

@@ -110,6 +110,8 @@ def test_whatever_a_server_changes_about_a_tool_makes_it_another_one() -> None:
         definition(tool("t", {"type": "object", "properties": {"a": {}}})),
         definition(tool("t", annotations={"readOnlyHint": True})),
         definition(tool("t"), env={"HOST": "other"}),
+        definition(tool("t"), url="https://host/mcp?key=one"),
+        definition(tool("t"), url="https://host/mcp?key=two"),
     ]
     assert len(set(seen)) == len(seen)
     assert definition(tool("t")) == seen[0]

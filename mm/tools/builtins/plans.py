@@ -5,9 +5,12 @@ from __future__ import annotations
 from mm.tools.spec import Look, Need, Plan, Shown
 
 
-def plan(name: str, what: object, shown: tuple[Shown, ...], need: Need, scope: str = "") -> Plan:
-    """`scope` narrows an "always": it then holds for this tool with this scope only."""
-    return Plan(what=what, shown=shown, definition=f"builtin {name} {scope}".rstrip(), need=need)
+def plan(
+    name: str, what: object, shown: tuple[Shown, ...], need: Need, scope: str = "", covers: str | None = None
+) -> Plan:
+    """`scope` narrows an "always": it then holds for this tool with this scope only. `covers` says it in words."""
+    definition = f"builtin {name} {scope}".rstrip()
+    return Plan(what=what, shown=shown, definition=definition, need=need, covers=scope if covers is None else covers)
 
 
 def free(name: str, what: object, **shown: str) -> Plan:

@@ -139,6 +139,7 @@ def _plan_command(environment: Mapping[str, str], cwd: Path, arguments: Argument
         tuple(shown),
         Need.ASK,
         hashlib.sha256(scope.encode()).hexdigest(),
+        covers=f"{command} (in the background)" if background else command,
     )
 
 

@@ -45,7 +45,9 @@ def plan_call(tool: Tool, arguments: Arguments, files: ModuleFiles) -> Plan:
         timeout=spec.timeout,
     )
     parts = _parts(what)
-    return Plan(what, _shown(what), digest_of(["wasm", parts]), parts=parts)
+    shown = _shown(what)
+    covers = "; ".join(" ".join(part.entries) for part in shown if part.look is not Look.STDIN)
+    return Plan(what, shown, digest_of(["wasm", parts]), parts=parts, covers=covers)
 
 
 def unfit(name: str, module: Path, why: str) -> str:
