@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mm.app.assembly import Assembly
-from mm.app.servers import McpServers
+from mm.app.servers import LazyServers
 from mm.config.load import load
 from mm.interrupt import Interrupt
 from mm.messages import Outcome, ToolCall
@@ -21,11 +21,11 @@ def test_background_commands_end_though_the_servers_cannot_be_ended(
 ) -> None:
     """As where the last warning about a server meets a reader that has left."""
 
-    def fail(servers: McpServers) -> None:
+    def fail(servers: LazyServers) -> None:
         raise BrokenPipeError
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(McpServers, "close", fail)
+    monkeypatch.setattr(LazyServers, "close", fail)
     file = tmp_path / "agent.yaml"
     file.write_text("builtins: [bash, read_terminal]\nyolo: true\n")
     options, interrupt = Options(no_session=True), Interrupt()

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from mm.app.servers import McpServers
+from mm.app.servers import LazyServers
 from mm.config.schema import Config, Hook, HookEvent, McpServer, Permissions
 from mm.dispatch.person import Answer, Decision
 from mm.interrupt import Interrupt
@@ -21,10 +21,10 @@ from tests.mcp_servers.running import PLACE, raw, started, stdio, tools, until_c
 
 
 @contextmanager
-def run_of(*configs: McpServer, rules: tuple[str, ...] = (), **config: Any) -> Iterator[tuple[McpServers, list[str]]]:
+def run_of(*configs: McpServer, rules: tuple[str, ...] = (), **config: Any) -> Iterator[tuple[LazyServers, list[str]]]:
     """The servers of a run that has begun, and what the user is told."""
     told: list[str] = []
-    servers = McpServers(
+    servers = LazyServers(
         Config(file=None, folder=Path.cwd(), mcp_servers=configs, **config),
         Path.cwd(),
         environment=lambda: {"PATH": os.environ["PATH"]},

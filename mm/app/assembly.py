@@ -14,7 +14,7 @@ from mm import folders
 from mm.agent import Agent
 from mm.app.delegation import MOST_DEPTH, Delegation
 from mm.app.offered import Offered
-from mm.app.servers import McpServers
+from mm.app.servers import LazyServers
 from mm.app.sessions import Sessions
 from mm.app.toolbox import Toolbox
 from mm.config.schema import BUILTIN_NAMES, Config
@@ -122,9 +122,9 @@ class Assembly:
         return catalog.tools()
 
     @cached_property
-    def servers(self) -> McpServers:
+    def servers(self) -> LazyServers:
         rules = self.config.permissions
-        return McpServers(
+        return LazyServers(
             self.config,
             self.cwd,
             environment=lambda: self.environment,

@@ -35,8 +35,8 @@ class ServerLine:
     tools: tuple[tuple[str, str], ...] = ()  # name and description
 
 
-class McpServers:
-    """Without servers in the agent file nothing of this is loaded."""
+class LazyServers:
+    """The `Servers` of a run, loaded and started on a thread of their own; not at all if the agent file names none."""
 
     def __init__(
         self,
@@ -56,24 +56,24 @@ class McpServers:
         self._interrupt = interrupt
         self._warn = warn
         self._rules = [rule for rule in rules if rule.startswith(_PREFIX)]
-        self._beginning: threading.Thread | None = None
-        self._made: Servers | None = None
+        self._starter: threading.Thread | None = None
+        self._servers: Servers | None = None
         self._answered = False
         self._seen: WeakKeyDictionary[Catalog, int] = WeakKeyDictionary()
         self._told: set[str] = set()
 
     def start(self) -> None:
         """Begin to start them. Does not wait, not even for the SDK to be loaded, which takes about a second."""
-        if self.wanted and self._beginning is None:
-            self._beginning = threading.Thread(target=self._begin, name="MCP start", daemon=True)
-            self._beginning.start()
+        if self.wanted and self._starter is None:
+            self._starter = threading.Thread(target=self._load_and_start, name="MCP start", daemon=True)
+            self._starter.start()
 
     def refresh(self, catalog: Catalog) -> None:
         """Bring a catalog up to date with what the servers offer now. Waits for servers that are just starting."""
-        if self._beginning is None:
+        if self._starter is None:
             return
         with self._interrupt.waiting():
-            servers = self._begun()
+            servers = self._once_loaded()
             if servers is None:
                 self._tell([_left_out(self.problem)] if self.problem else [])
                 return
@@ -90,7 +90,7 @@ class McpServers:
     def executor(self) -> Executor:
         from mm.tools.mcp import McpExecutor
 
-        servers = self._begun()
+        servers = self._once_loaded()
         assert servers is not None, "without servers there is no tool to run"
         return McpExecutor(servers)
 
@@ -100,12 +100,12 @@ class McpServers:
 
     def close(self) -> None:
         """End every server, with all that it started."""
-        servers = self._begun()
+        servers = self._once_loaded()
         if servers is not None:
             servers.close()
             self._tell(servers.warnings())
 
-    def _begin(self) -> None:
+    def _load_and_start(self) -> None:
         """On a thread of its own: what fails here is kept for whoever asks for the tools, and costs only them."""
         try:
             from mm.tools.mcp_servers import Servers
@@ -115,15 +115,15 @@ class McpServers:
         try:
             made = Servers(self._config.mcp_servers, self._environment(), self._cwd)
             made.start()
-            self._made = made
+            self._servers = made
         except Exception as error:  # noqa: BLE001 - as for each server: the run goes on without their tools
             self.problem = MMError(f"They could not be started ({_in_short(error)}).")
 
-    def _begun(self) -> Servers | None:
-        """The servers, once they are on their way; None before `start`, and where there is no SDK."""
-        if self._beginning is not None:
-            self._beginning.join()
-        return self._made
+    def _once_loaded(self) -> Servers | None:
+        """The servers, once they are on their way; None before `start`, and where they could not be."""
+        if self._starter is not None:
+            self._starter.join()
+        return self._servers
 
     def _tell(self, warnings: Iterable[str]) -> None:
         for warning in warnings:
@@ -149,7 +149,7 @@ class McpServers:
         config = next(server for server in self._config.mcp_servers if server.name == name)
         if config.disabled:
             return ServerLine(name, where(config), "disabled", ok=True)
-        servers = self._begun()
+        servers = self._once_loaded()
         if servers is None:
             return ServerLine(name, where(config), "not started", ok=False)
         server = servers.servers[name]

@@ -150,7 +150,7 @@ def _started(config: Config) -> Iterator[Check]:
     secrets = config.secret_variables | PROVIDER_KEYS
     environment = filter_environment(os.environ, env_pass=config.env_pass, secret_variables=secrets)
     told: list[str] = []
-    started = importlib.import_module("mm.app.servers").McpServers(
+    started = importlib.import_module("mm.app.servers").LazyServers(
         config, Path.cwd(), environment=lambda: environment, interrupt=Interrupt(), warn=told.append, rules=()
     )
     try:
