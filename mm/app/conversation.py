@@ -11,7 +11,7 @@ from pathlib import Path
 from mm.agent import Agent, TurnEnd
 from mm.app.assembly import Assembly
 from mm.app.past import last_exchange, left_elsewhere
-from mm.app.plan import plan_of
+from mm.app.todos import todo_list_of
 from mm.errors import MMError, ModelError
 from mm.messages import Message, Role
 from mm.models.providers import PROVIDERS
@@ -91,7 +91,7 @@ class Conversation:
 
     def plan(self) -> str:
         """The model's todo list, as its last call in this conversation set it."""
-        return plan_of(self._agent.history.records)
+        return todo_list_of(self._agent.history.records)
 
     def undo(self) -> str | None:
         prompt = self._agent.history.undo()

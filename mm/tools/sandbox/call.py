@@ -16,7 +16,7 @@ from mm.tools.capture import Capture
 from mm.tools.sandbox.engine import Runtime
 from mm.tools.sandbox.host import Cut, Guest, enter
 from mm.tools.sandbox.module import ModuleError
-from mm.tools.sandbox.plan import WasmPlan
+from mm.tools.sandbox.plan import WasmRun
 from mm.tools.sandbox.words import describe_error, describe_trap
 from mm.tools.sandbox.world import OutputPipe, open_pipes, open_world
 from mm.tools.spec import Run
@@ -54,9 +54,9 @@ class Ending:
 class Call:
     """One call: made, run once, thrown away."""
 
-    def __init__(self, runtime: Runtime, plan: WasmPlan) -> None:
+    def __init__(self, runtime: Runtime, what: WasmRun) -> None:
         self._runtime = runtime
-        self._plan = plan
+        self._what = what
         self._guest = Guest(runtime.engine)
         self._deadline: float | None = None  # set when the module is compiled and about to start
         self._started = False
@@ -144,10 +144,10 @@ class Call:
     def _thread(self, out: OutputPipe, err: OutputPipe) -> None:
         """The guest's own thread. Its ending is noted before the readers see the end of both streams."""
         try:
-            module = self._runtime.ready(self._plan.digest, self._plan.binary)
+            module = self._runtime.ready(self._what.digest, self._what.binary)
             if self._guest.cut is None:
-                with self._runtime.new_store(self._plan.memory) as store:
-                    self._guest.clock_start = open_world(store, self._plan, out, err)
+                with self._runtime.new_store(self._what.memory) as store:
+                    self._guest.clock_start = open_world(store, self._what, out, err)
                     self._ending = self._execute(module, store)
         except (ModuleError, OSError, MemoryError) as error:
             self._ending = Ending(How.UNFIT, why=str(error) or "needs more memory than this machine has")
@@ -166,7 +166,7 @@ class Call:
 
     def _execute(self, module: InstancePre, store: Store) -> Ending:
         enter(self._guest, store)
-        self._deadline = time.monotonic() + self._plan.timeout
+        self._deadline = time.monotonic() + self._what.timeout
         try:
             exports = module.instantiate(store).exports(store)
         except WasmtimeError as error:

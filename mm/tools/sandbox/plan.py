@@ -13,7 +13,7 @@ from mm.tools.spec import Arguments, Look, Plan, Shown, Tool, digest_of
 
 
 @dataclass(frozen=True, slots=True)
-class WasmPlan:
+class WasmRun:
     """`digest` is the sha256 of `binary`, which is what runs. The folders of `grants` are resolved."""
 
     name: str
@@ -34,7 +34,7 @@ def plan_call(tool: Tool, arguments: Arguments, files: ModuleFiles) -> Plan:
         module = files.read(spec.module)
     except ModuleError as error:
         raise CannotRunError(unfit(tool.name, spec.module, str(error))) from error
-    what = WasmPlan(
+    what = WasmRun(
         name=tool.name,
         module=spec.module,
         digest=module.digest,
@@ -94,7 +94,7 @@ def _stdin(name: str, arguments: Arguments) -> bytes:
         ) from error
 
 
-def _shown(what: WasmPlan) -> tuple[Shown, ...]:
+def _shown(what: WasmRun) -> tuple[Shown, ...]:
     grants = tuple(_grant_in_words(grant) for grant in what.grants) or ("no folder at all",)
     limits = f"{what.timeout:g} s, {what.memory / 2**20:g} MiB of memory, no network, no environment"
     return (
@@ -109,7 +109,7 @@ def _grant_in_words(grant: Grant) -> str:
     return f"{'read and write' if grant.writable else 'read'} {grant.folder} (as /{grant.name})"
 
 
-def _parts(what: WasmPlan) -> dict[str, str]:
+def _parts(what: WasmRun) -> dict[str, str]:
     """What an "always" is bound to, each part under its name."""
     grants = [[str(grant.folder), grant.name, grant.writable] for grant in what.grants]
     return {

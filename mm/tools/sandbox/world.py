@@ -13,7 +13,7 @@ from wasmtime import _ffi as ffi
 
 from mm.config.schema import Grant
 from mm.tools.sandbox.module import ModuleError
-from mm.tools.sandbox.plan import WasmPlan
+from mm.tools.sandbox.plan import WasmRun
 
 
 class OutputPipe:
@@ -59,16 +59,16 @@ def open_pipes() -> Iterator[tuple[OutputPipe, OutputPipe]]:
             yield stdout, stderr
 
 
-def open_world(store: Store, plan: WasmPlan, stdout: OutputPipe, stderr: OutputPipe) -> int:
+def open_world(store: Store, what: WasmRun, stdout: OutputPipe, stderr: OutputPipe) -> int:
     """Give `store` its world, and close the writing ends. Returns where the guest's monotonic clock has its zero.
 
     Raises ModuleError if a granted folder, or a pipe by its path, cannot be opened.
     """
     with WasiConfig() as config:
-        config.argv = [plan.name]
+        config.argv = [what.name]
         config.env = [("PWD", "/")]  # Go programs resolve relative paths against it
-        ffi.wasi_config_set_stdin_bytes(config.ptr(), ffi.bytes_to_capi(plan.stdin))
-        for grant in plan.grants:
+        ffi.wasi_config_set_stdin_bytes(config.ptr(), ffi.bytes_to_capi(what.stdin))
+        for grant in what.grants:
             _preopen(config, grant)
         try:
             config.stdout_file = stdout.path

@@ -1,4 +1,4 @@
-"""The model's plan of its work, read from the conversation: what is undone or resumed changes it along."""
+"""The model's todo list, read from the conversation: what is undone or resumed changes it along."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mm.tools.builtins.todo import TodoState
 _TOOL = "todo_list"
 
 
-def plan_of(records: Sequence[Record]) -> str:
+def todo_list_of(records: Sequence[Record]) -> str:
     """The list that the last successful call of `todo_list` set, one line a task; "" if there is none."""
     for record in reversed(records):
         if record.outcome == Outcome.OK and record.calls and record.calls[0].name == _TOOL:
