@@ -22,6 +22,7 @@ _REMEDY = {
     "llamacpp": "Give it more: `llama-server -c 16384 …`.",
     "lmstudio": "Load the model with a larger context: `lms load MODEL --context-length 16384`.",
 }
+_STARTING = 503  # what llama.cpp answers while it loads the weights
 _ENOUGH_WORDS = 800  # below this, templates and odd tokenizers say more than the count does
 
 
@@ -55,13 +56,19 @@ class CutWatch:
             )
 
 
+class NotThereError(Exception):
+    """The server was down, or is just starting: it may tell later."""
+
+
 def ask_context_size(
     client: httpx.Client, config: ModelConfig, base_url: str, headers: Mapping[str, str]
 ) -> int | None:
-    """Tokens that the server gives this model; None if it does not tell."""
+    """Tokens that the server gives this model; None if it does not tell. Raises NotThereError."""
     ask = _ASK.get(config.provider, _from_models)
     try:
         return ask(_Asker(client, headers, base_url), config.name)
+    except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+        raise NotThereError from error
     except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError):
         return None
 
@@ -82,6 +89,8 @@ class _Asker:
         return self._read(self._client.post(url, json=body, headers=self._headers, timeout=_PATIENCE))
 
     def _read(self, response: httpx.Response) -> JSON:
+        if response.status_code == _STARTING:
+            raise NotThereError
         return response.json() if response.status_code == 200 else None
 
 

@@ -45,7 +45,10 @@ class Model(Protocol):
         """
 
     def context_size(self) -> int | None:
-        """Tokens that fit into one request: configured, or asked of the server; None if unknown."""
+        """Tokens that fit into one request: configured, or asked of the server; None if unknown.
+
+        May be called at any time: a server that has answered is not asked again, one that was down is.
+        """
 
     def close(self) -> None:
         """Let go of connections and of a server that mm itself started."""

@@ -13,7 +13,7 @@ from mm.errors import MMError, ModelError
 from mm.interrupt import Interrupted
 from mm.messages import Message, Reply, ToolOffer
 from mm.models import request
-from mm.models.context import CutWatch, ask_context_size
+from mm.models.context import CutWatch, NotThereError, ask_context_size
 from mm.models.exchange import Answered, Arrived, Connections, Exchange, Sent, SilenceError, Timeouts
 from mm.models.failures import LOOPBACK, Explainer, Failure, refuses_usage
 from mm.models.model import OnDelta, OnNotice
@@ -77,11 +77,14 @@ class OpenAIModel:
         raise AssertionError("the last attempt returns or raises")
 
     def context_size(self) -> int | None:
-        """Configured, or what the server says; asked once."""
+        """Configured, or what the server says. One that was down, or just starting, is asked again."""
         if self._context is None and not self._context_asked:
-            self._context_asked = True
             client = self._connections.client()
-            self._context = ask_context_size(client, self._config, self._base_url, self._headers)
+            try:
+                self._context = ask_context_size(client, self._config, self._base_url, self._headers)
+            except NotThereError:
+                return None
+            self._context_asked = True
         return self._context
 
     def list_models(self, patience: float) -> httpx.Response:

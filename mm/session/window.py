@@ -26,7 +26,6 @@ class Window:
 
     def __init__(self, size: int | None, reply_tokens: int | None = None) -> None:
         self.size = size
-        self._asked_size = False
         self._reply_tokens = reply_tokens
         self._bytes_per_token = _BYTES_PER_TOKEN
         self._cut = Cut()
@@ -47,10 +46,9 @@ class Window:
         return fitted
 
     def ask_size(self, ask: Callable[[], int | None]) -> bool:
-        """Learn the size from the model's server, unless it is known or was asked for. Says whether it is new."""
-        if self.size is not None or self._asked_size:
+        """Learn the size from the model, unless it is known. Says whether it is new."""
+        if self.size is not None:
             return False
-        self._asked_size = True
         self.size = ask()
         return self.size is not None
 

@@ -117,7 +117,8 @@ def piece(text: str) -> bytes:
 
 
 @contextmanager
-def serving() -> Iterator[Loopback]:
+def serving(port: int = 0) -> Iterator[Loopback]:
+    """`port`: one that is free; 0 takes any."""
     loopback = Loopback()
 
     class Handler(BaseHTTPRequestHandler):
@@ -137,7 +138,7 @@ def serving() -> Iterator[Loopback]:
         def handle_error(self, *unused: object) -> None:
             pass  # clients that hang up are what is tested
 
-    with Server(("127.0.0.1", 0), Handler) as server:
+    with Server(("127.0.0.1", port), Handler) as server:
         loopback.port = server.server_address[1]
         thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
         thread.start()

@@ -14,7 +14,7 @@ from mm.interrupt import Interrupted
 from mm.messages import Message, Reply, Role, ToolOffer
 from mm.models.exchange import Timeouts
 from mm.models.openai import OpenAIModel
-from tests.models.loopback import Loopback, data, die, piece, reply, say, stream
+from tests.models.loopback import Loopback, data, die, piece, reply, say, serving, stream
 
 KEY = "sk-very-secret-0123456789"
 PROMPT = [Message(Role.USER, "hi")]
@@ -369,6 +369,16 @@ def test_a_configured_context_is_not_asked_for():
 
 def test_a_server_that_cannot_be_reached_tells_no_context_size():
     assert Asking(f"http://127.0.0.1:{unused_port()}/v1", provider="ollama").model.context_size() is None
+
+
+def test_a_server_that_was_down_or_just_starting_is_asked_again_for_its_context_size():
+    port = unused_port()
+    model = Asking(f"http://127.0.0.1:{port}/v1").model
+    assert model.context_size() is None
+    with serving(port) as server:
+        server.answers = [reply(503), reply(200, {"data": [{"id": "m", "max_model_len": 2048}]})]
+        assert [model.context_size() for _ in range(3)] == [None, 2048, 2048]
+        assert len(server.seen) == 2
 
 
 def test_bodies_are_valid_json_in_utf8(server: Loopback):
