@@ -264,14 +264,14 @@ def acting(name: str, act: Callable[[Arguments, Run], Output], *, need: Need = N
 
 
 class Gathering:
-    """A meeting point: calls that run side by side all get here, calls that run one by one do not."""
+    """A meeting point: calls that run side by side all get here."""
 
     def __init__(self, parties: int) -> None:
         self._barrier = threading.Barrier(parties)
 
-    def met(self, seconds: float = 5.0) -> bool:
+    def met(self) -> bool:
         try:
-            self._barrier.wait(seconds)
+            self._barrier.wait(20)
         except threading.BrokenBarrierError:
             return False
         return True

@@ -26,8 +26,11 @@ from mm.config.schema import (
     WasmTool,
 )
 from mm.dispatch.person import Answer, Decision
-from mm.events import Notice
-from mm.messages import Outcome
+from mm.events import CallAnnounced, Notice
+from mm.messages import Outcome, ToolCall
+from mm.session.history import History
+from mm.session.records import Record, new_session
+from mm.session.store import Store
 from mm.tools.spec import Kind, Need, Output, Tool
 from tests.case_list import CASES, Case, expected
 from tests.journey import KINDS, Asked, Gathering, Journey, Over, Schedule, acting, echo_tool, failing_tool
@@ -160,8 +163,10 @@ def test_what_a_hook_rewrites_is_converted_and_checked_again(
     tmp_path: Path, kind: Kind | Over, schedule: Schedule
 ) -> None:
     good = hook(tmp_path, """echo '{"updatedInput": {"name": "b", "limit": "4"}}'""")
-    for result in send(journey(tmp_path, kind, schedule, hooks=[good]), schedule, {"name": "a"}):
+    trip = journey(tmp_path, kind, schedule, hooks=[good])
+    for result in send(trip, schedule, {"name": "a"}):
         assert json.loads(result.answer) == {"name": "b", "limit": 4}
+    assert {call.arguments for call in trip.book.started} == {'{"name": "b", "limit": 4}'}, "as it ran"
     bad = hook(tmp_path, """echo '{"updatedInput": {"name": "b", "limit": "none"}}'""")
     trip = journey(tmp_path, kind, schedule, hooks=[bad])
     for result in send(trip, schedule, {"name": "a"}):
@@ -344,12 +349,22 @@ def test_every_call_gets_one_reply_in_the_models_order(tmp_path: Path) -> None:
 
 
 def test_only_tools_without_effect_run_side_by_side(tmp_path: Path) -> None:
-    together, apart = Gathering(2), Gathering(2)
-    reads = acting("reads", lambda a, r: Output.text(Outcome.OK, str(together.met())), readonly=True)
-    writes = acting("writes", lambda a, r: Output.text(Outcome.OK, str(apart.met(0.3))))
-    trip = Journey(tmp_path, [reads, writes])
+    """Those that do have all been approved before the first runs; another is not even looked at before its turn."""
+    together = Gathering(2)
+    trip = Journey(tmp_path, [])
+
+    def write(arguments: Any, run: Any) -> Output:
+        announced = sum(isinstance(event, CallAnnounced) for event in trip.events)
+        return Output.text(Outcome.OK, f"{announced} announced, {len(trip.book.results)} answered")
+
+    trip.tools += [
+        acting("reads", lambda a, r: Output.text(Outcome.OK, str(together.met())), readonly=True),
+        acting("writes", write),
+    ]
     answered = trip.send(("reads", {"n": 1}), ("reads", {"n": 2}), ("writes", {"n": 1}), ("writes", {"n": 2}))
-    assert [result.answer for result in answered.results] == ["True", "True", "False", "False"]
+    assert [result.answer for result in answered.results] == [
+        *("True", "True", "3 announced, 2 answered", "4 announced, 3 answered")
+    ]
 
 
 def test_one_call_that_dies_takes_no_sibling_along(tmp_path: Path) -> None:
@@ -407,8 +422,31 @@ def test_edited_arguments_go_the_whole_way_again_and_the_model_is_told(tmp_path:
     assert json.loads(result.answer) == {"name": "b", "limit": 9}
     assert "the user changed the arguments" in result.content
     assert [request.arguments for request in person.requests] == [{"name": "a"}, {"name": "b", "limit": 9}]
+    written_down = {"name": "b", "limit": 9}
+    assert json.loads(trip.book.started[0].arguments) == json.loads(result.call.arguments) == written_down
     assert person.requests[0].complaint('{"name": 1.5, "limit": 0}')
     assert person.requests[0].complaint('{"name": "fine"}') == ""
+
+
+def test_what_is_stored_before_a_call_runs_is_what_was_approved(tmp_path: Path) -> None:
+    """After kill -9 it is known what was started, and not what the model had in mind."""
+    store = Store(tmp_path / "sessions.db")
+    history = History(lambda: store, new_session(str(tmp_path)), warn=pytest.fail)
+    stored: list[Record] = []
+
+    def look(arguments: Any, run: Any) -> Output:
+        other = Store(store.path)
+        stored.extend(other.records(history.session_id)[0])
+        other.close()
+        return Output.text(Outcome.OK, "deployed")
+
+    person = Asked([Answer(Decision.EDIT, arguments='{"to": "staging"}'), Answer(Decision.YES)])
+    trip = Journey(tmp_path, [acting("deploy", look)], yolo=False, person=person, book=history)  # type: ignore[arg-type]
+    history.add_reply("", [ToolCall("call0", "deploy", '{"to": "prod"}')])
+    assert trip.one("deploy", {"to": "prod"}).outcome is Outcome.OK
+    assert [record.calls[0].arguments for record in stored] == ['{"to": "prod"}', '{"to": "staging"}']
+    assert stored[-1].is_running
+    history.close()
 
 
 def test_an_always_frees_the_siblings_that_wait(tmp_path: Path) -> None:
@@ -451,8 +489,6 @@ def test_a_final_tool_that_succeeds_last_ends_the_turn_with_its_output(tmp_path:
 
 def test_calls_of_a_reply_that_was_cut_never_run(tmp_path: Path) -> None:
     trip = Journey(tmp_path, [echo_tool(Kind.COMMAND, tmp_path, {})])
-    from mm.messages import ToolCall
-
     answered = trip.dispatcher.cut([ToolCall("a", "echo", '{"a": 1}'), ToolCall("b", "echo", '{"a"')])
     assert [result.outcome for result in answered.results] == [Outcome.CUT, Outcome.CUT]
     assert trip.book.started == []

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -32,7 +32,7 @@ from mm.tools.spec import ApprovedCall, Executor, Kind, Output, Tool
 
 
 class Journal(Protocol):
-    """Where calls and results are written down as they happen."""
+    """Where calls and results are written down as they happen: each call with the arguments that were approved."""
 
     def call_started(self, call: ToolCall) -> None: ...
 
@@ -141,7 +141,7 @@ class Dispatcher:
             if answered is not None:
                 return answered
             try:
-                item.approved = self._approve(item, tool, checked.arguments)
+                item.approve(self._approve(item, tool, checked.arguments))
                 return None
             except EditedError as edited:
                 text = edited.arguments
@@ -219,7 +219,7 @@ class Dispatcher:
         )
         notes = [f"({note})" for note in item.notes] + ([notice] if notice and not item.as_before else [])
         result = ToolResult(
-            call=replace(item.call, name=item.tool.name) if item.tool else item.call,
+            call=item.as_written_down(),
             outcome=output.outcome,
             content="\n".join([content, *notes]),
             answer=answer,

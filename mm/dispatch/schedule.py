@@ -99,7 +99,7 @@ class Runner:
     def _start(self, item: OpenCall, ended: queue.SimpleQueue[_Ended]) -> None:
         approved = item.approved
         assert approved is not None, "only what consent approved is run"
-        self._started(item.call)
+        self._started(item.as_written_down())
         self._listen(CallStarted(item.call, approved.tool.name, in_short(approved.arguments)))
         executor = self._executors[approved.tool.kind]
         call_id, listen = item.call.id, self._listen
