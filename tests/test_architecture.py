@@ -16,7 +16,7 @@ LAYERS = (
     {"config"},
     {"tools", "models", "prompt"},
     {"dispatch"},
-    {"session", "agent"},
+    {"session", "turn", "asking", "agent"},
     {"terminal"},
     {"app"},
     {"cli"},

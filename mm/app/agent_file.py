@@ -9,7 +9,7 @@ from pathlib import Path
 from mm.config.find import find, passed_over
 from mm.config.load import load
 from mm.config.schema import Config
-from mm.errors import UsageError
+from mm.errors import MMError, UsageError
 from mm.interrupt import Interrupt
 from mm.options import Options
 from mm.visible import make_shell_word, make_visible_line
@@ -52,6 +52,19 @@ def _trusted(path: Path, interrupt: Interrupt) -> Config:
         shown = make_visible_line(str(path))
         raise UsageError(f"`{shown}` changed while mm was reading it.", "Start mm again.")
     return config
+
+
+def changed_since_trusted(config: Config, options: Options) -> tuple[str, ...]:
+    """The parts of an agent file that are not as they were trusted; none of one that was named or is the user's own."""
+    if config.file is None or options.agent_file is not None:
+        return ()
+    from mm.config.load import preview
+    from mm.config.trust import changed_since
+
+    try:
+        return changed_since(preview(config.file))
+    except MMError:  # it cannot be read any more
+        return ("the agent file",)
 
 
 def _ask_for_trust(written: Config, path: Path, interrupt: Interrupt) -> None:

@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mm import folders
-from mm.agent import Agent
+from mm.agent import Agent, Equipment
+from mm.app.agent_file import changed_since_trusted
 from mm.app.delegation import MOST_DEPTH, Delegation
 from mm.app.offered import Offered
 from mm.app.servers import LazyServers
 from mm.app.sessions import Sessions
 from mm.app.toolbox import Toolbox
+from mm.asking import Beginning
 from mm.config.schema import BUILTIN_NAMES, Config
 from mm.errors import UsageError
 from mm.events import Listener, Notice
@@ -68,7 +70,7 @@ class Assembly:
         """The agent of this run, with the session that was asked for. Raises MMError for what the user can mend."""
         for warning in self.config.warnings:
             self.warn(warning)
-        self._outer = self._agent(self.make_model(self.options.model), self.sessions.first(), self.listen)
+        self._outer = self._agent(self.make_model(self.options.model), self.sessions.first())
         return self._outer
 
     def close(self) -> None:
@@ -160,52 +162,54 @@ class Assembly:
         """An agent for one task. It asks the very model that the conversation goes on with now."""
         outer = self._outer
         assert outer is not None, "a task comes from an agent"
-        agent = self._agent(outer.model, self.sessions.unkept(), self.listen, depth=depth, outer=outer)
+        agent = self._agent(outer.model, self.sessions.unkept(), depth=depth, outer=outer)
         agent.window.size = outer.window.size
         return agent
 
-    def _agent(
-        self, model: Model, history: History, listen: Listener, *, depth: int = 0, outer: Agent | None = None
-    ) -> Agent:
+    def begin_another(self, agent: Agent, history: History) -> None:
+        """Another session begins, or goes on, with the same agent: memory and skills are taken as they are now.
+
+        Skills of a file that mm found by itself stay as they were if they are not those that were trusted.
+        """
+        changed = changed_since_trusted(self.config, self.options) if self.config.skills else ()
+        if not changed:
+            self.toolbox.forget_skills()
+        elif any(part.startswith("its skills") for part in changed):
+            self.warn(_OLD_SKILLS)
+        agent.renew(history)
+
+    def _agent(self, model: Model, history: History, *, depth: int = 0, outer: Agent | None = None) -> Agent:
         self.servers.start()
-        catalog = self.catalog(depth)
         settings = self.config.model
-
-        def make_dispatcher() -> Dispatcher:
-            return self._dispatcher(agent.history, catalog, listen, lambda: agent.window.size, outer)
-
-        agent = Agent(
+        window = Window(settings.context if settings else None, settings.max_tokens if settings else None)
+        return Agent(
             model=model,
             history=history,
-            make_dispatcher=make_dispatcher,
-            tools=catalog.tools,
-            offers=Offered(catalog, self.servers.refresh),
-            system=self._system_text(catalog),
-            window=Window(settings.context if settings else None, settings.max_tokens if settings else None),
+            equip=lambda history: self._equipment(history, depth, window, outer),
+            window=window,
             interrupt=self.interrupt,
-            listen=listen,
+            listen=self.listen,
             max_rounds=self.config.max_rounds,
         )
-        return agent
 
-    def _system_text(self, catalog: Catalog) -> Callable[[], str]:
-        """The system text as it is now: what memory and skills say is a snapshot of the session's start."""
-        text = system_text(
+    def _equipment(self, history: History, depth: int, window: Window, outer: Agent | None) -> Equipment:
+        """What memory and skills say is a snapshot of the session's beginning, so that requests stay the same."""
+        catalog = self.catalog(depth)
+        system = system_text(
             self.config,
             self.cwd,
             has_tools=bool(catalog.tools()) or self.servers.wanted,
             skills=self.toolbox.skills_text(),
             memory=self.toolbox.memory_text(),
         )
-        return lambda: text
+        return Equipment(
+            beginning=Beginning(system, Offered(catalog, self.servers.refresh)),
+            tools=catalog.tools,
+            make_dispatcher=lambda: self._dispatcher(history, catalog, lambda: window.size, outer),
+        )
 
     def _dispatcher(
-        self,
-        history: History,
-        catalog: Catalog,
-        listen: Listener,
-        context: Callable[[], int | None],
-        outer: Agent | None = None,
+        self, history: History, catalog: Catalog, context: Callable[[], int | None], outer: Agent | None = None
     ) -> Dispatcher:
         from mm.dispatch.dispatcher import Dispatcher
         from mm.dispatch.hooks import Hooks
@@ -223,7 +227,7 @@ class Assembly:
             consent=self.consent(),
             journal=history,
             interrupt=self.interrupt,
-            listen=listen,
+            listen=self.listen,
             spill=self.spill,
             output_limit=lambda: _output_limit(self.config.output_limit, context()),
             outer_loops=outer.dispatcher.loops if outer else None,
@@ -252,7 +256,7 @@ class Assembly:
     def run_one(self, call: ToolCall) -> ToolResult:
         """Answer one call as if a model had made it."""
         catalog = self.catalog_for(call)
-        dispatcher = self._dispatcher(self.sessions.unkept(), catalog, self.listen, lambda: None)
+        dispatcher = self._dispatcher(self.sessions.unkept(), catalog, lambda: None)
         return dispatcher.answer([call]).results[0]
 
     def catalog_for(self, call: ToolCall) -> Catalog:
@@ -286,3 +290,6 @@ def _output_limit(characters: int, context: int | None) -> int:
     if context is None:
         return characters
     return min(characters, max(2000, int(context * CONTEXT_SHARE * CHARACTERS_PER_TOKEN)))
+
+
+_OLD_SKILLS = "The skills have changed since you trusted them: mm uses the old ones until it is started again."

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import replace
 from pathlib import Path
 
-from mm.agent import Agent, TurnEnd
+from mm.agent import Agent
 from mm.app.assembly import Assembly
 from mm.app.past import last_exchange, left_elsewhere
 from mm.app.todos import todo_list_of
-from mm.errors import MMError, ModelError
-from mm.messages import Message, Role
+from mm.errors import MMError
 from mm.models.providers import PROVIDERS
 from mm.models.weights import present
 from mm.session.compact import compact
-from mm.session.export import to_json, to_markdown
-from mm.session.records import Record
+from mm.session.export import day_and_time, to_json, to_markdown
 from mm.terminal.chat_agent import LastExchange, SessionLine, UsageFacts
 from mm.tools.spec import Tool
+from mm.turn import TurnEnd
 from mm.visible import make_shell_word
 
 
@@ -73,8 +72,8 @@ class Conversation:
 
     def use_model(self, label: str) -> None:
         """Go on with another model. The old one stays if the new one cannot be had."""
-        model = self._assembly.make_model(label)
-        self._agent.use_model(model)
+        with self._showing():
+            self._agent.use_model(self._assembly.make_model(label))
 
     def permissions(self) -> Sequence[str]:
         return self._assembly.consent().rules()
@@ -94,15 +93,17 @@ class Conversation:
         return todo_list_of(self._agent.history.records)
 
     def undo(self) -> str | None:
-        prompt = self._agent.history.undo()
-        self._agent.window.take_back(len(self._agent.history.messages()))
-        return prompt
+        with self._showing():
+            return self._agent.take_back()
 
     def clear(self) -> None:
-        self._agent.renew(self._assembly.sessions.new())
+        with self._showing():
+            self._assembly.begin_another(self._agent, self._assembly.sessions.new())
 
     def compact(self) -> str:
-        done = compact(self._agent.history, self._summarize)
+        """The model is asked for the summary, which takes its time: that is shown, and Ctrl-C ends it."""
+        with self._showing():
+            done = compact(self._agent.history, self._agent.summarize)
         self._agent.window.forget()
         return done
 
@@ -147,7 +148,7 @@ class Conversation:
         return [
             SessionLine(
                 session.id,
-                time.strftime("%Y-%m-%d %H:%M", time.localtime(session.updated)),
+                day_and_time(session.updated),
                 session.title,
                 session.id == self.session_id,
             )
@@ -156,40 +157,19 @@ class Conversation:
 
     def resume(self, session_id: str) -> None:
         with self._showing():
-            self._agent.renew(self._assembly.sessions.named(session_id))
+            self._assembly.begin_another(self._agent, self._assembly.sessions.named(session_id))
 
     def export(self, file: Path | None) -> Path:
+        """All of the session, also what is not in the store or what a compaction left out of the requests."""
         history = self._agent.history
         target = file or Path(f"{history.session_id}.md")
         write = to_json if target.suffix == ".json" else to_markdown
+        records = history.all_records
         try:
             with target.open("x", encoding="utf-8") as out:
-                out.write(write(history.session, self._records()))
+                out.write(write(replace(history.session, size=len(records)), records))
         except FileExistsError:
             raise MMError(f"`{target}` is there already.", "Name another file: /export FILE") from None
         except OSError as error:
             raise MMError(f"`{target}` cannot be written: {error.strerror}.", "Name another file.") from error
         return target
-
-    def _records(self) -> Sequence[Record]:
-        """All of the session, also what a compaction left out of the requests."""
-        history = self._agent.history
-        if self._assembly.options.no_session:
-            return history.records
-        history.save()
-        records, _ = self._assembly.sessions.store().records(history.session_id)
-        return records or history.records
-
-    def _summarize(self, messages: Sequence[Message]) -> str:
-        with self.interrupt.waiting():
-            reply = self._agent.model.ask(
-                self._agent.window.fit([Message(Role.SYSTEM, self._assembly.config.instructions), *messages]).messages,
-                (),
-                on_delta=lambda delta: None,
-                on_notice=self._assembly.warn,
-                on_sent=lambda: None,
-                stop=self.interrupt.stop,
-            )
-        if not reply.text.strip():
-            raise ModelError("The model gave an empty summary.")
-        return reply.text

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from mm.agent import Agent, TurnEnd
+from mm.agent import Agent
 from mm.errors import ExitCode
 from mm.messages import Outcome
 from mm.tools.spec import Output, Run
+from mm.turn import TurnEnd
 
 MOST_DEPTH = 2  # sub-agents may start sub-agents, but not for ever
 MOST_DELEGATED = 10  # sub-agents of one run

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from mm.dispatch.brief import text_in_short
 from mm.messages import Outcome, Role, ToolCall
-from mm.session.records import STARTED, Record, Session
+from mm.session.records import Record, Session
 from mm.terminal.calls import outcome_word
 from mm.terminal.cells import clip
 from mm.terminal.chat_agent import CallLine, LastExchange
@@ -60,7 +60,7 @@ def _line(call: ToolCall, answer: Record | None) -> CallLine:
     if answer is None:
         return CallLine(call.name, _in_short(call), _UNANSWERED)
     ran = answer.calls[0] if answer.calls else call
-    return CallLine(ran.name, _in_short(ran), _ending(answer.outcome))
+    return CallLine(ran.name, _in_short(ran), _UNKNOWN if answer.is_running else _ending(answer.outcome))
 
 
 def _in_short(call: ToolCall) -> str:
@@ -68,6 +68,4 @@ def _in_short(call: ToolCall) -> str:
 
 
 def _ending(outcome: str) -> str:
-    if outcome == STARTED:
-        return _UNKNOWN
     return outcome_word(Outcome(outcome)) if outcome in list(Outcome) else outcome

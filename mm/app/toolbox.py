@@ -58,6 +58,10 @@ class Toolbox:
 
         return catalogue(self.skills)
 
+    def forget_skills(self) -> None:
+        """Read the skills anew when they are next needed."""
+        self.__dict__.pop("skills", None)
+
     def memory_text(self) -> str:
         """What was remembered, as it is when the session starts."""
         if "memory" not in self._on:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mm.agent import Agent, TurnEnd
+from mm.agent import Agent
 from mm.app.agent_file import chosen_config
 from mm.app.assembly import Assembly
 from mm.app.voices import LateEcho, line_person
@@ -13,6 +13,7 @@ from mm.events import CallAnnounced, CallEnded, Event, Listener, Notice, ReplyEn
 from mm.interrupt import Interrupt
 from mm.messages import JSON, ToolResult
 from mm.options import Options, OutputFormat
+from mm.turn import TurnEnd
 
 
 def run(options: Options) -> ExitCode:

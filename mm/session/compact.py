@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from mm.counts import count
 from mm.errors import ModelError
 from mm.messages import Message
-from mm.session.heal import conversation, with_request
+from mm.session.heal import sendable, with_request
 from mm.session.history import History
 from mm.session.records import Record, title_of
 
@@ -18,7 +18,7 @@ REQUEST = (
 )
 
 Summarize = Callable[[Sequence[Message]], str]
-"""Asks the model for a summary: gets the conversation, ending with the request; may raise ModelError."""
+"""Asks the model for a summary: gets the conversation, ending with the request. Raises ModelError if there is none."""
 
 
 def compact(history: History, summarize: Summarize | None = None) -> str:
@@ -30,7 +30,7 @@ def compact(history: History, summarize: Summarize | None = None) -> str:
     number = _start_of_last_turn(records) or len(records)
     if not number:
         return "There is nothing to compact."
-    summary, problem = _ask(conversation(records[:number], history.summary), summarize)
+    summary, problem = _ask(sendable(records[:number], history.summary), summarize)
     text = summary or _outline(records[:number], history.summary)
     history.compact(number, text if not summary else f"[Summary of the conversation so far]\n{summary}")
     how = "a summary takes their place" if summary else f"a list of what was asked takes their place{problem}"

@@ -13,12 +13,14 @@ from typing import Any, TypeAlias, TypeVar
 
 from mm.errors import MMError
 from mm.folders import open_private, refuse_if_not_ours
+from mm.session.errors import BusyError, IndexDamagedError, StoreError
 
 Row: TypeAlias = tuple[Any, ...]
 Result = TypeVar("Result")
 
 VERSION = 1
 PATIENCE = 5.0  # seconds to wait for another process that writes
+_BRIEFLY = 0.1  # seconds, once it was found not to let go
 
 _SCHEMA = """
 CREATE TABLE sessions (
@@ -66,21 +68,21 @@ END;
 _INDEX_DAMAGED = (sqlite3.SQLITE_CORRUPT_VTAB, sqlite3.SQLITE_CONSTRAINT)
 
 
-class StoreError(MMError):
-    """The store of sessions cannot be used: locked, full, damaged, newer, not ours. A conversation goes on without."""
-
-
-class IndexDamagedError(StoreError):
-    """The full-text index is damaged: it can be made anew from the messages."""
-
-
 class Database:
     """One connection, opened when it is first used. May be used from several threads."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._connection: sqlite3.Connection | None = None
+        self._patience = PATIENCE
         self._lock = threading.RLock()
+
+    def wait_briefly(self, on: bool) -> None:
+        """Whether to wait only a moment for another process: with one that hangs, each write would take seconds."""
+        with self._lock, self._explained():
+            self._patience = _BRIEFLY if on else PATIENCE
+            if self._connection is not None:
+                self._connection.execute(f"PRAGMA busy_timeout = {int(self._patience * 1000)}")
 
     def read(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
         """All rows of a query."""
@@ -144,7 +146,9 @@ class Database:
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
             self._make_private()
-            connection = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+            connection = sqlite3.connect(
+                self.path, timeout=self._patience, isolation_level=None, check_same_thread=False
+            )
             try:
                 self._prepare(connection)
             except BaseException:
@@ -177,7 +181,7 @@ class Database:
                 f"`{self.path}` was written by a newer mm (version {version}, this one knows {VERSION}).",
                 "Upgrade mm: pip install -U mm-agent. Or set MM_HOME to another folder.",
             )
-        _use_write_ahead_log(connection)
+        _use_write_ahead_log(connection, self._patience)
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA secure_delete = ON")
@@ -195,8 +199,7 @@ class Database:
         except sqlite3.Error as error:
             if _code(error) == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY:
                 raise StoreError("the session was deleted by another mm.", _DELETED) from error
-            kind = IndexDamagedError if _code(error) in _INDEX_DAMAGED else StoreError
-            raise kind(f"`{self.path}` cannot be used: {error}.", _hint(error, self.path)) from error
+            raise _kind(error)(f"`{self.path}` cannot be used: {error}.", _hint(error, self.path)) from error
         except OSError as error:
             hint = "Set MM_HOME to a folder that you may write to."
             raise StoreError(f"`{self.path}` cannot be opened: {error.strerror}.", hint) from error
@@ -208,9 +211,9 @@ def _version(connection: sqlite3.Connection) -> int:
     return version
 
 
-def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
+def _use_write_ahead_log(connection: sqlite3.Connection, patience: float) -> None:
     """SQLite does not wait by itself when two processes switch a new file at the same moment."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + patience
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -244,6 +247,12 @@ def _statements() -> Iterator[str]:
         if sqlite3.complete_statement(statement):
             yield statement
             statement = ""
+
+
+def _kind(error: sqlite3.Error) -> type[StoreError]:
+    if _code(error) in _INDEX_DAMAGED:
+        return IndexDamagedError
+    return BusyError if _code(error) & 0xFF == sqlite3.SQLITE_BUSY else StoreError
 
 
 def _code(error: sqlite3.Error) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from mm.messages import JSON, Role, ToolCall
 from mm.session.heal import heal_text
-from mm.session.records import NOTE, NOTE_MARK, STARTED, Record, Session
+from mm.session.records import NOTE_MARK, Record, Session
 
 FORMAT = "mm-session"
 FORMAT_VERSION = 1
@@ -98,7 +98,7 @@ def _facts(session: Session) -> str:
 def _blocks(record: Record) -> list[str]:
     if record.role is Role.TOOL:
         return _result(record)
-    mark = NOTE_MARK if record.outcome == NOTE else ""
+    mark = NOTE_MARK if record.is_note else ""
     blocks = [mark + record.content.strip()]
     for call in record.calls:
         blocks += [f"Calls {_inline(call.name)}:", fenced(call.arguments, "json")]
@@ -107,7 +107,10 @@ def _blocks(record: Record) -> list[str]:
 
 def _result(record: Record) -> list[str]:
     name = _inline(record.calls[0].name if record.calls else record.call_id)
-    outcome = "started, outcome unknown" if record.outcome == STARTED else record.outcome.replace("_", " ")
+    if record.is_running:
+        arguments = [fenced(call.arguments, "json") for call in record.calls]
+        return [f"{name}: started, outcome unknown{'; it ran with:' if arguments else ''}", *arguments]
+    outcome = record.outcome.replace("_", " ")
     if not record.content:
         return [f"{name}: {outcome}"]
     return [f"Result of {name} ({outcome}):", fenced(record.content)]

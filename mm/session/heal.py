@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from mm.messages import JSON, Message, Role, ToolCall
-from mm.session.records import NOTE, NOTE_MARK, STARTED, Record
+from mm.session.records import NOTE_MARK, Record
 
 INTERRUPTED = (
     "interrupted, outcome unknown: mm ended before this call was answered. "
@@ -22,15 +23,17 @@ STARTED_UNKNOWN = (
 BEGINNING_LOST = "[The beginning of this conversation is lost.]"
 
 _ILLEGAL = re.compile(r"[^A-Za-z0-9_-]")
+_LEGAL_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")  # 40: OpenAI's limit
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-def conversation(records: Sequence[Record], summary: str = "") -> list[Message]:
+def sendable(records: Sequence[Record], summary: str = "") -> list[Message]:
     """The messages to send. Equal records give equal messages, so what a server has cached stays valid.
 
-    Each call gets exactly one reply, directly after its message and in the order of the calls; replies without a
-    call are dropped; two messages of one side in a row become one, since strict chat templates refuse them.
+    A call stays as the model wrote it, also where a person or a hook changed what was run: the words are its own. Each
+    call gets exactly one reply, directly after its message and in the order of the calls; replies without a call are
+    dropped; two messages of one side in a row become one, since strict chat templates refuse them.
     """
     replies = _match(records)
     messages: list[Message] = []
@@ -38,7 +41,7 @@ def conversation(records: Sequence[Record], summary: str = "") -> list[Message]:
         _append(messages, Message(Role.USER, heal_text(summary)))
     for index, record in enumerate(records):
         if record.role is Role.USER:
-            mark = NOTE_MARK if record.outcome == NOTE else ""
+            mark = NOTE_MARK if record.is_note else ""
             _append(messages, Message(Role.USER, mark + heal_text(record.content)))
         elif record.role is Role.ASSISTANT:
             _append_reply(messages, record, replies.get(index, {}))
@@ -62,12 +65,18 @@ def _append_reply(messages: list[Message], record: Record, replies: dict[int, Re
         reply = replies.get(position)
         ran = reply.calls[0] if reply and reply.calls else call
         identity = _free_id(call.id or f"call_{position}", taken)
-        calls.append(ToolCall(identity, heal_name(ran.name), heal_arguments(ran.arguments), call.written))
+        calls.append(ToolCall(identity, heal_name(ran.name), _own_arguments(call, ran), call.written))
     if not calls and not text.strip():
         return  # strict servers refuse a message that says nothing
     _append(messages, Message(Role.ASSISTANT, text, tool_calls=tuple(calls)))
     for position, call in enumerate(calls):
-        messages.append(Message(Role.TOOL, _reply_text(replies.get(position)), tool_call_id=call.id))
+        messages.append(Message(Role.TOOL, _reply_text(call, replies.get(position)), tool_call_id=call.id))
+
+
+def _own_arguments(call: ToolCall, ran: ToolCall) -> str:
+    """The arguments as the model wrote them; if those are no JSON object, as mm read them."""
+    own = heal_arguments(call.arguments)
+    return heal_arguments(ran.arguments) if own == "{}" and call.arguments.strip() != "{}" else own
 
 
 def _append(messages: list[Message], message: Message) -> None:
@@ -79,12 +88,17 @@ def _append(messages: list[Message], message: Message) -> None:
     messages[-1] = replace(message, content=content)
 
 
-def _reply_text(reply: Record | None) -> str:
+def _reply_text(call: ToolCall, reply: Record | None) -> str:
+    """What the model is told of `call`, which is as it is sent. What a person changed is said in its result; where
+    there is none, here."""
     if reply is None:
         return INTERRUPTED
-    if reply.outcome == STARTED:
+    if not reply.is_running:
+        return heal_text(reply.content)
+    ran = heal_arguments(reply.calls[0].arguments) if reply.calls else call.arguments
+    if json.loads(ran) == json.loads(call.arguments):
         return STARTED_UNKNOWN
-    return heal_text(reply.content)
+    return f"{STARTED_UNKNOWN}\n(It was started with these arguments: {ran})"
 
 
 def _match(records: Sequence[Record]) -> dict[int, dict[int, Record]]:
@@ -106,11 +120,18 @@ def _match(records: Sequence[Record]) -> dict[int, dict[int, Record]]:
 
 def _free_id(wanted: str, taken: set[str]) -> str:
     """A call's id that is legal and, within one message, its own."""
-    identity = heal_text(wanted)
+    identity = heal_id(wanted)
     while identity in taken:
-        identity += f"_{len(taken)}"
+        identity = heal_id(f"{identity}_{len(taken)}")
     taken.add(identity)
     return identity
+
+
+def heal_id(identity: str) -> str:
+    """An id that every server accepts: 1 to 40 of `[A-Za-z0-9_-]`. Another server's is renamed, the same one alike."""
+    if _LEGAL_ID.fullmatch(identity):
+        return identity
+    return f"call_{hashlib.sha256(identity.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
 
 
 def heal_name(name: str) -> str:

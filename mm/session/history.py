@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mm.errors import MMError
 from mm.messages import Message, Role, ToolCall, ToolResult, Usage
-from mm.session.heal import conversation, heal_arguments, heal_name
-from mm.session.records import NOTE, STARTED, Record, Session, new_session, title_of
+from mm.session.heal import heal_arguments, heal_name, sendable
+from mm.session.keeping import Keeping
+from mm.session.records import COPIED, NOTE, STARTED, Record, Session, new_session, title_of
 
 if TYPE_CHECKING:
     from mm.session.store import Store
@@ -28,8 +28,8 @@ class History:
     """One conversation. Every change is written to the store at once, except what a person has just said.
 
     `open_store` is called when the store is first needed; None keeps everything in memory (`--no-session`). A store
-    that fails is told once to `warn`, and the conversation goes on in memory. May be used from several threads.
-    `copied`: the `records` are another session's, and are stored as soon as something is said.
+    that fails is told to `warn`, and the conversation goes on (see `Keeping`). May be used from several threads.
+    `stored`: the session with these `records` is in the store, and held by this mm.
     """
 
     def __init__(
@@ -39,15 +39,12 @@ class History:
         *,
         records: Sequence[Record] = (),
         warn: OnWarning = _silent,
-        copied: bool = False,
+        stored: bool = False,
     ) -> None:
-        self._open_store = open_store
-        self._warn = warn
-        self._store: Store | None = None
+        self._keeping = Keeping(open_store, warn, stored=stored)
         self._session = session or new_session(str(Path.cwd()))
+        self._left_out = [record for record in records if record.left_out]
         self._records = [record for record in records if not record.left_out]
-        self._stored = bool(records) and not copied
-        self._copied = len(self._records) if copied else 0  # as many of the first records, as long as none is stored
         self._lock = threading.RLock()
 
     @property
@@ -71,6 +68,12 @@ class History:
             return tuple(self._records)
 
     @property
+    def all_records(self) -> tuple[Record, ...]:
+        """All that was said and not taken back, also what a compaction left out of the requests."""
+        with self._lock:
+            return (*self._left_out, *self._records)
+
+    @property
     def summary(self) -> str:
         """What stands for the messages that a compaction left out."""
         return self._session.summary
@@ -78,7 +81,7 @@ class History:
     def messages(self) -> list[Message]:
         """The conversation as a strict server accepts it, without the system text."""
         with self._lock:
-            return conversation(self._records, self._session.summary)
+            return sendable(self._records, self._session.summary)
 
     def add_user(self, text: str, *, note: bool = False) -> None:
         """What a person said; `note`: what mm itself tells the model in the person's place.
@@ -87,7 +90,7 @@ class History:
         """
         with self._lock:
             if not note and not self._session.title:
-                self._session = replace(self._session, title=title_of(text))
+                self._change(replace(self._session, title=title_of(text)))
             self._records.append(_record(Role.USER, text, outcome=NOTE if note else ""))
 
     def add_reply(self, text: str, calls: Sequence[ToolCall] = (), usage: Usage | None = None) -> None:
@@ -97,15 +100,16 @@ class History:
             if usage is not None:
                 self._add_usage(usage)
             self.save()
-            if usage is not None:
-                self._keep(lambda store: store.add_usage(self.session_id, usage))
 
     def add_final(self, text: str) -> None:
         """The output of a `final` tool: the answer, as the assistant's message."""
         self.add_reply(text)
 
     def call_started(self, call: ToolCall) -> None:
-        """Write down that this call is about to run. What is not ended later is answered "outcome unknown"."""
+        """Write down that this call, as it was approved, is about to run.
+
+        What is not ended later is answered "outcome unknown".
+        """
         with self._lock:
             self._records.append(_record(Role.TOOL, "", calls=(_legal(call),), call_id=call.id, outcome=STARTED))
             self.save()
@@ -119,110 +123,68 @@ class History:
             index = self._index_of_started(result.call.id)
             if index is None:
                 self._records.append(made)
-                self.save()
-                return
+            else:
+                self._records[index] = ended = replace(made, number=self._records[index].number)
+                self._keeping.changes.ended += [ended] if ended.number > 0 else []
             self.save()
-            ended = replace(made, number=self._records[index].number)
-            self._records[index] = ended
-            self._keep(lambda store: store.end_call(ended))
 
     def save(self) -> None:
         """Write what is not yet stored. Called once a request is on its way."""
         with self._lock:
-            if len(self._records) > self._copied and self._records[-1].number == 0:
-                self._keep(self._save)
+            if self._keeping.is_behind(self._records or self._left_out):
+                self._session, written = self._keeping.write(self._session, self.all_records)
+                self._take(written)
 
     def undo(self) -> str | None:
-        """Take back the last turn. Returns what the person had said, or None if there is no turn."""
+        """Take back the last turn, for good. Returns what the person had said, or None if there is no turn.
+
+        Of a conversation of which nothing is left, nothing stays in the store.
+        """
         with self._lock:
             start = self._start_of_last_turn()
             if start is None:
                 return None
             removed = self._records[start:]
             del self._records[start:]
-            self._copied = min(self._copied, start)
-            numbers = [record.number for record in removed if record.number]
-            if numbers:
-                self._keep(lambda store: store.remove(numbers))
-            return removed[0].content
-
-    def take_back_unsaid(self) -> None:
-        """What a person has just said was too long, so it was not said: a later turn is not cut because of it."""
-        with self._lock:
-            prompt = self.undo()
-            if prompt is not None and not self._stored and self._session.title == title_of(prompt):
-                self._session = replace(self._session, title="")
-
-    def retry_prompt(self) -> str | None:
-        """Take back the last turn so that it can be asked again. Returns its prompt."""
-        return self.undo()
-
-    def clear(self) -> str:
-        """Begin a new session; the old one stays in the store. Returns the id of the old one."""
-        with self._lock:
+            changes = self._keeping.changes
+            changes.removed += [record.number for record in removed if record.number > 0]
+            changes.emptied = not self.all_records
+            if not any(record.begins_turn for record in self.all_records):
+                self._change(replace(self._session, title=""))
             self.save()
-            self._release()
-            old = self._session
-            self._session = new_session(old.cwd, old.agent, old.model)
-            self._records = []
-            self._stored = False
-            self._copied = 0
-            return old.id
+            return removed[0].content
 
     def compact(self, count: int, summary: str) -> None:
         """Let `summary` stand for the first `count` records, for good. They stay in the store for reading."""
         with self._lock:
-            self.save()
-            numbers = [record.number for record in self._records[:count]]
+            left_out = [replace(record, left_out=True) for record in self._records[:count]]
             del self._records[:count]
-            self._copied = max(0, self._copied - count)
-            self._session = replace(self._session, summary=summary)
-            self._keep(lambda store: store.leave_out(self.session_id, numbers, summary))
+            self._left_out += left_out
+            self._keeping.changes.left_out += [record.number for record in left_out if record.number > 0]
+            self._change(replace(self._session, summary=summary))
+            self.save()
 
     def set_model(self, label: str) -> None:
         """Another model answers from now on."""
         with self._lock:
-            self._session = replace(self._session, model=label)
-            if self._stored:
-                self._keep(lambda store: store.set_model(self.session_id, label))
+            self._change(replace(self._session, model=label))
+            self.save()
 
     def close(self) -> None:
         """Store what is left and let go of the file."""
         with self._lock:
-            self.save()
-            self._release()
-            if self._store is not None:
-                self._store.close()
-            self._store = None
+            self._session, written = self._keeping.close(self._session, self.all_records)
+            self._take(written)
 
-    def _release(self) -> None:
-        """From here on another mm may go on with the session."""
-        if self._store is not None and self._stored:
-            self._store.holds.release(self.session_id)
+    def _take(self, records: Sequence[Record]) -> None:
+        """The same records, with the numbers that they have in the store."""
+        self._left_out = [record for record in records if record.left_out]
+        self._records = [record for record in records if not record.left_out]
 
-    def _save(self, store: Store) -> None:
-        """Store the records at the end that have no number yet, all or none."""
-        start = len(self._records)
-        while start and self._records[start - 1].number == 0:
-            start -= 1
-        with store.transaction():
-            session = self._session if self._stored else store.add_session(self._session)
-            numbered = [store.add(session.id, record) for record in self._records[start:]]
-        self._records[start:] = numbered
-        self._session, self._stored, self._copied = session, True, 0
-
-    def _keep(self, write: Callable[[Store], None]) -> None:
-        """Write to the store. The first failure ends storing, not the conversation."""
-        if self._open_store is None:
-            return
-        try:
-            if self._store is None:
-                self._store = self._open_store()
-            store = self._store
-            store.database.with_sound_index(lambda: write(store))
-        except MMError as error:
-            self._open_store = None
-            self._warn(f"From here on this conversation is kept in memory only: {error}")
+    def _change(self, session: Session) -> None:
+        """The same session with another title, summary or model."""
+        self._session = session
+        self._keeping.changes.facts = True
 
     def _add_usage(self, usage: Usage) -> None:
         self._session = replace(
@@ -230,6 +192,8 @@ class History:
             prompt_tokens=self._session.prompt_tokens + (usage.prompt_tokens or 0),
             completion_tokens=self._session.completion_tokens + (usage.completion_tokens or 0),
         )
+        self._keeping.changes.prompt_tokens += usage.prompt_tokens or 0
+        self._keeping.changes.completion_tokens += usage.completion_tokens or 0
 
     def _start_of_last_turn(self) -> int | None:
         found = (index for index in reversed(range(len(self._records))) if self._records[index].begins_turn)
@@ -242,7 +206,7 @@ class History:
             record = self._records[index]
             if record.role is not Role.TOOL:
                 break
-            if record.call_id == call_id and record.outcome == STARTED:
+            if record.call_id == call_id and record.is_running:
                 found = index
         return found
 
@@ -253,9 +217,8 @@ def resume(store: Store, session: Session, warn: OnWarning = _silent, *, keep: b
     `keep` False: what is said from now on is kept in memory only. Else the session is held by now, and `close` lets
     go of it.
     """
-    history = History((lambda: store) if keep else None, session, records=_readable(store, session, warn), warn=warn)
-    history._store = store if keep else None
-    return history
+    opens = (lambda: store) if keep else None
+    return History(opens, session, records=_readable(store, session, warn), warn=warn, stored=keep)
 
 
 def copy_of(store: Store, session: Session, begun: Session, warn: OnWarning = _silent) -> History:
@@ -265,8 +228,8 @@ def copy_of(store: Store, session: Session, begun: Session, warn: OnWarning = _s
         del records[max((index for index, record in enumerate(records) if record.begins_turn), default=0) :]
     if records or session.summary:
         begun = replace(begun, title=session.title, summary=session.summary)
-    copies = [replace(record, number=0) for record in records]
-    return History(lambda: store, begun, records=copies, warn=warn, copied=True)
+    copies = [replace(record, number=COPIED) for record in records]
+    return History(lambda: store, begun, records=copies, warn=warn)
 
 
 def _readable(store: Store, session: Session, warn: OnWarning) -> list[Record]:

@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from mm.messages import Role, ToolCall
 
 STARTED = "started"
-"""`Record.outcome` of a call that runs, or that ran when mm was killed."""
+"""`Record.outcome` of a call that runs, or that ran when mm was killed: see `Record.is_running`."""
 
 NOTE = "note"
-"""`Record.outcome` of a user message that mm itself wrote to the model: it begins no turn."""
+"""`Record.outcome` of a user message that mm itself wrote to the model: see `Record.is_note`."""
+
+COPIED = -1
+"""`Record.number` of a message that was copied from another session: it is stored once something is said after it."""
 
 NOTE_MARK = "[mm] "
 """How the model sees that a note is not from the person."""
@@ -42,9 +45,14 @@ class Session:
 class Record:
     """One message as it is kept.
 
-    `number` is its row in the store (0: not stored), and gives the order. On tool records `call_id` names the call,
-    `calls` holds that one call as it ran (a legal name, arguments that are one JSON object) and `outcome` is an
-    `Outcome` or `STARTED`. `left_out`: a summary stands for it; it is no longer sent to the model.
+    `number` is its row in the store, and gives the order; 0: it is not stored yet; or `COPIED`. `left_out`: a summary
+    stands for it; it is no longer sent to the model. The other fields depend on `role`:
+
+    user        `outcome` is `NOTE` if mm itself wrote it, else ""
+    assistant   `calls` are those of the reply, as the model wrote them
+    tool        `call_id` names the call that is answered; `calls` holds it as it was approved and ran (or as the
+                model wrote it, if it did not run): a legal name, arguments that are one JSON object; `outcome` is
+                an `Outcome`, or `STARTED` until there is a result
     """
 
     role: Role
@@ -59,7 +67,17 @@ class Record:
     @property
     def begins_turn(self) -> bool:
         """Whether a person wrote it: `/undo` goes back to here."""
-        return self.role is Role.USER and self.outcome != NOTE
+        return self.role is Role.USER and not self.is_note
+
+    @property
+    def is_note(self) -> bool:
+        """Whether mm itself wrote it to the model, in the person's place."""
+        return self.outcome == NOTE
+
+    @property
+    def is_running(self) -> bool:
+        """Whether its call was started and has no result: it runs, or ran when mm was killed."""
+        return self.outcome == STARTED
 
 
 def new_session(cwd: str, agent: str = "", model: str = "") -> Session:

@@ -57,8 +57,8 @@ class Store:
         while self._is_taken(session.id):
             session = replace(session, id=new_id(session.created))
         self.database.write(
-            "INSERT INTO sessions (id, created, updated, cwd, agent, model, title, summary)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO sessions (id, created, updated, cwd, agent, model, title, summary, prompt_tokens,"
+            " completion_tokens) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 session.id,
                 session.created,
@@ -68,6 +68,8 @@ class Store:
                 heal_text(session.model),
                 heal_text(session.title),
                 heal_text(session.summary),
+                session.prompt_tokens,
+                session.completion_tokens,
             ),
         )
         return session
@@ -82,8 +84,8 @@ class Store:
         """Store one message at the end of a session. Returns it with its number."""
         with self.transaction():
             number = self.database.write(
-                "INSERT INTO messages (session, role, content, calls, call_id, outcome, created)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO messages (session, role, content, calls, call_id, outcome, created, left_out)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     session_id,
                     record.role.value,
@@ -92,6 +94,7 @@ class Store:
                     heal_text(record.call_id),
                     record.outcome,
                     record.created,
+                    record.left_out,
                 ),
             )
             self.database.write("UPDATE sessions SET updated = ? WHERE id = ?", (record.created, session_id))
@@ -105,8 +108,13 @@ class Store:
                 (heal_text(record.content), _calls_text(record.calls), record.outcome, record.number, STARTED),
             )
 
-    def set_model(self, session_id: str, model: str) -> None:
-        self._set(session_id, "model", heal_text(model))
+    def set_facts(self, session: Session) -> None:
+        """Write title, summary and model of a session anew."""
+        with self.transaction():
+            self.database.write(
+                "UPDATE sessions SET title = ?, summary = ?, model = ? WHERE id = ?",
+                (heal_text(session.title), heal_text(session.summary), heal_text(session.model), session.id),
+            )
 
     def add_usage(self, session_id: str, usage: Usage) -> None:
         """Add the tokens of one request to the session's sum."""
@@ -118,17 +126,16 @@ class Store:
             )
 
     def remove(self, numbers: Sequence[int]) -> None:
-        """Forget these messages (`/undo`)."""
+        """Forget these messages (`/undo`). What is left of their text in the index goes with `erase_traces`."""
         with self.transaction():
             for number in numbers:
                 self.database.write("DELETE FROM messages WHERE number = ?", (number,))
 
-    def leave_out(self, session_id: str, numbers: Sequence[int], summary: str) -> None:
-        """Keep these messages for reading only; for the model, the summary stands for them."""
+    def leave_out(self, numbers: Sequence[int]) -> None:
+        """Keep these messages for reading only; for the model, the summary of their session stands for them."""
         with self.transaction():
             for number in numbers:
                 self.database.write("UPDATE messages SET left_out = 1 WHERE number = ?", (number,))
-            self._set(session_id, "summary", heal_text(summary))
 
     def delete(self, session_ids: Sequence[str]) -> None:
         """Delete whole sessions, and what is left of their text in the index and the log."""
@@ -172,10 +179,6 @@ class Store:
         if damage:
             warnings.append(f"Session `{session_id}` could be read only up to its message {len(rows)}: {damage}.")
         return records, warnings
-
-    def _set(self, session_id: str, column: str, value: str) -> None:
-        with self.transaction():
-            self.database.write(f"UPDATE sessions SET {column} = ? WHERE id = ?", (value, session_id))
 
 
 def _session(row: Row) -> Session:

@@ -72,10 +72,10 @@ def run_chat(agent: ChatAgent, terminal: ChatTerminal, *, first: str = "") -> Ex
     whenever they are typed. Its modes are put back on every way out.
     """
     with quiet(terminal.descriptor):
-        return _Conversation(agent, terminal, first).run()
+        return _ChatLoop(agent, terminal, first).run()
 
 
-class _Conversation:
+class _ChatLoop:
     """The loop: one message, one turn or one command."""
 
     def __init__(self, agent: ChatAgent, terminal: ChatTerminal, first: str) -> None:

@@ -13,7 +13,7 @@ from mm.tools.spec import Tool
 
 
 class TurnEnded(Protocol):
-    """How a turn ended: an `mm.agent.TurnEnd`."""
+    """How a turn ended: an `mm.turn.TurnEnd`."""
 
     @property
     def text(self) -> str: ...

@@ -24,6 +24,7 @@ def assert_strict(messages: Sequence[Message]) -> None:
         assert message.content.strip() or message.tool_calls, "a message that says nothing"
         identities = [call.id for call in message.tool_calls]
         assert len(set(identities)) == len(identities)
+        assert all(re.fullmatch(r"[A-Za-z0-9_-]{1,40}", identity) for identity in identities)
         for call in message.tool_calls:
             assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", call.name)
             assert isinstance(json.loads(call.arguments), dict)

@@ -30,11 +30,10 @@ def test_markdown_is_readable_and_fences_hold_whatever_is_inside(tmp_path: Path)
     text = to_markdown(session, records)
     assert text.startswith("# Publish `1.10`\n\n- Session: `" + session.id)
     assert "- Agent file: `/project/agent.yaml`" in text
-    assert '## mm\n\nI will.\n\nCalls `release`:\n\n```json\n{\n  "version": 1.1\n}\n```' not in text
     assert 'Calls `release`:\n\n```json\n{"version":1.10}\n```' in text
     assert 'Calls `status`:\n\n```json\n{"broken\n```' in text
     assert "Result of `release` (ok):\n\n````\n```\nreleased\n```\n````" in text
-    assert "`status`: started, outcome unknown" in text
+    assert "`status`: started, outcome unknown; it ran with:\n\n```json\n{}\n```" in text
 
 
 def test_json_loses_nothing(tmp_path: Path) -> None:

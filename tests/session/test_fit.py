@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mm.app.conversation import Conversation
+from mm.agent import Agent
 from mm.errors import MMError
 from mm.messages import Message, Outcome, Role, ToolCall, ToolOffer, ToolResult, Usage
 from mm.session.fit import OLD_OUTPUT, Fitted, fit
@@ -44,8 +44,7 @@ def conversation(*turns: Sequence[int]) -> list[Message]:
 def undo(history: History, window: Window) -> None:
     """What /undo does, without a model and a terminal."""
     agent: Any = SimpleNamespace(history=history, window=window)
-    assembly: Any = SimpleNamespace(interrupt=None, config=SimpleNamespace(digest=""))
-    Conversation(assembly, agent).undo()
+    Agent.take_back(agent)
 
 
 def cut(messages: Sequence[Message], budget: int) -> Fitted:

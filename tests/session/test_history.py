@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from mm.app.conversation import Conversation
 from mm.messages import Message, Outcome, Role, ToolCall, ToolResult, Usage
-from mm.session.heal import heal_arguments, heal_name, heal_text
+from mm.session.heal import heal_arguments, heal_id, heal_name, heal_text
 from mm.session.history import History, copy_of, resume
 from mm.session.records import new_session
 from mm.session.store import Store
@@ -109,7 +113,7 @@ def test_a_call_that_never_ran_is_stored_with_its_answer(store: Store) -> None:
     assert_strict(messages)
 
 
-def test_the_arguments_that_ran_take_the_place_of_those_that_were_sent() -> None:
+def test_arguments_that_are_no_object_are_sent_as_mm_read_them() -> None:
     history = History()
     history.add_user("go")
     history.add_reply("", [call("a", "list", '"{\\"limit\\": \\"3\\"}"')])
@@ -205,25 +209,65 @@ def test_undo_takes_back_the_last_turn_here_and_in_the_store(store: Store) -> No
     assert history.undo() is None
 
 
-def test_retry_gives_back_the_prompt_and_forgets_the_answer() -> None:
-    history = History()
-    history.add_user("What is 2 + 2?")
-    history.add_reply("5")
-    assert history.retry_prompt() == "What is 2 + 2?"
-    assert history.messages() == []
-
-
-def test_clear_begins_a_new_session_and_keeps_the_old_one(store: Store) -> None:
+def test_of_a_conversation_that_was_taken_back_nothing_stays(store: Store) -> None:
     history = begin(store)
-    history.add_user("old")
-    history.add_reply("old answer")
-    old = history.session_id
-    assert history.clear() == old
-    assert history.messages() == []
-    history.add_user("new")
-    history.add_reply("new answer")
-    assert history.session_id != old
-    assert {session.title for session in store.sessions()} == {"old", "new"}
+    history.add_user("the password is hunter2xyzzy")
+    history.add_reply("noted", usage=Usage(100, 7))
+    assert history.undo() == "the password is hunter2xyzzy"
+    assert (history.session.title, store.sessions()) == ("", [])
+    assert words_in_files(store, b"hunter2xyzzy") == []
+    assert Store(store.path).holds.take(history.session_id), "another mm may have that id"
+
+
+def test_a_conversation_that_begins_again_after_it_was_taken_back_is_kept_as_one_that_began_so(store: Store) -> None:
+    history = begin(store)
+    history.add_user("the first try")
+    history.add_reply("answered", usage=Usage(100, 7))
+    history.undo()
+    history.add_user("the second try")
+    history.add_reply("answered", usage=Usage(50, 3))
+    (session,) = store.sessions()
+    assert (session.id, session.title, session.size) == (history.session_id, "the second try", 2)
+    assert history.usage == reopened(store, history).usage == Usage(150, 10), "the tokens were used"
+    assert not Store(store.path).holds.take(session.id)
+
+
+def test_words_of_a_turn_that_was_taken_back_are_in_no_file(store: Store) -> None:
+    history = begin(store)
+    history.add_user("hello")
+    history.add_reply("Hello.")
+    history.add_user("the password is hunter2xyzzy")
+    history.add_reply("noted")
+    history.undo()
+    assert words_in_files(store, b"hunter2xyzzy") == []
+    assert [session.title for session in store.sessions()] == ["hello"]
+
+
+def words_in_files(store: Store, words: bytes) -> list[str]:
+    return [file.name for file in store.path.parent.rglob("*") if file.is_file() and words in file.read_bytes()]
+
+
+def test_the_title_stays_while_what_was_compacted_can_still_be_read(store: Store) -> None:
+    history = begin(store)
+    history.add_user("the beginning")
+    history.add_reply("ok")
+    history.compact(2, "They began.")
+    history.add_user("and now?")
+    history.add_reply("ok")
+    history.undo()
+    assert [session.title for session in store.sessions()] == ["the beginning"]
+
+
+def test_a_session_that_holds_nothing_is_gone_on_with_under_its_own_id(store: Store) -> None:
+    history = begin(store)
+    history.add_user("first")
+    history.add_reply("First.")
+    history.close()
+    store.database.write("DELETE FROM messages")
+    again = reopened(store, history)
+    again.add_user("second")
+    again.add_reply("Second.")
+    assert [(session.id, session.size) for session in store.sessions()] == [(history.session_id, 2)]
 
 
 def test_what_a_compaction_left_out_stays_readable_and_is_not_sent(store: Store) -> None:
@@ -333,16 +377,14 @@ def test_a_copy_keeps_the_summary_of_what_was_compacted(store: Store) -> None:
     assert reopened(store, copy).messages()[0].content == "One was answered.\n\ntwo"
 
 
-def test_a_session_is_held_from_its_first_message_until_it_is_closed_or_another_begins(store: Store) -> None:
+def test_a_session_is_held_from_its_first_message_until_it_is_closed(store: Store) -> None:
     other = Store(store.path)
-    for end in (History.close, History.clear):
-        history = begin(store)
-        history.add_user("hello")
-        history.save()
-        identity = history.session_id
-        assert not other.holds.take(identity)
-        end(history)
-        assert other.holds.take(identity)
+    history = begin(store)
+    history.add_user("hello")
+    history.save()
+    assert not other.holds.take(history.session_id)
+    history.close()
+    assert other.holds.take(history.session_id)
 
 
 def test_a_session_that_was_deleted_elsewhere_is_said_to_be_so(store: Store) -> None:
@@ -358,14 +400,94 @@ def test_a_session_that_was_deleted_elsewhere_is_said_to_be_so(store: Store) -> 
     assert history.messages()[-1].content == "Still here."
 
 
-def test_what_was_not_sent_was_not_said(store: Store) -> None:
+def test_an_export_holds_what_was_said_after_storing_had_ended(store: Store, tmp_path: Path) -> None:
     history = begin(store)
-    history.add_user("far too long")
-    history.take_back_unsaid()
-    assert (history.messages(), history.session.title) == ([], "")
+    history.add_user("first")
+    history.add_reply("First.")
+    history.compact(2, "First was answered.")
+    history.add_user("second")
+    history.add_reply("Second.")
+    pages = store.database.read("PRAGMA page_count")[0][0]
+    store.database.read(f"PRAGMA max_page_count = {pages}")
+    history.add_user("third")
+    history.add_reply("x" * 100_000)
+    assert len(store.records(history.session_id)[0]) == 4, "the disk is full"
+    agent: Any = SimpleNamespace(history=history)
+    assembly: Any = SimpleNamespace(interrupt=None, config=SimpleNamespace(digest=""))
+    document = json.loads(Conversation(assembly, agent).export(tmp_path / "all.json").read_text())
+    assert [item["content"] for item in document["messages"]] == [
+        *("first", "First.", "second", "Second.", "third"),
+        "x" * 100_000,
+    ]
+    assert document["session"]["messages"] == 6
+
+
+def test_the_models_own_call_stays_as_it_wrote_it_and_what_was_approved_is_written_down(store: Store) -> None:
+    history = begin(store)
+    history.add_user("deploy")
+    own = call("a", "deploy", '{"to": "prod"}')
+    history.add_reply("", [own])
+    history.call_started(call("a", "deploy", '{"to": "staging"}'))
+    running = reopened(store, history)
+    assert running.messages()[1].tool_calls == (own,)
+    assert running.messages()[2].content.startswith("started, outcome unknown")
+    assert '{"to": "staging"}' in running.messages()[2].content
+    assert running.records[-1].calls[0].arguments == '{"to": "staging"}'
+    history.add_result(result(call("a", "deploy", '{"to": "staging"}'), "deployed"))
+    ended = reopened(store, history)
+    assert ended.messages()[1:] == [
+        Message(Role.ASSISTANT, "", tool_calls=(own,)),
+        Message(Role.TOOL, "deployed", tool_call_id="a"),
+    ]
+    assert ended.records[-1].calls[0].arguments == '{"to": "staging"}'
+
+
+def test_a_call_without_a_result_says_its_arguments_only_where_the_model_wrote_others(store: Store) -> None:
+    history = begin(store)
+    history.add_user("go")
+    history.add_reply("", [call("a", "status", '{"of": "all"}')])
+    history.call_started(call("a", "status", '{"of":"all"}'))
+    assert "arguments" not in history.messages()[2].content
+
+
+@pytest.mark.parametrize(
+    "identity", ["chatcmpl-tool-" + "0123456789abcdef" * 2, "functions.status:0", "call 1", "é", "x" * 5000]
+)
+def test_an_id_that_strict_servers_refuse_is_renamed_alike_each_time_and_keeps_its_pair(
+    store: Store, identity: str
+) -> None:
+    history = begin(store)
+    history.add_user("go")
+    calls = [call(identity), call(f"{identity}2"), call(identity)]
+    history.add_reply("", calls)
+    for number, one in enumerate(calls):
+        history.call_started(one)
+        history.add_result(result(one, f"result {number}"))
+    messages = history.messages()
+    assert_strict(messages)
+    assert [message.content for message in messages[2:]] == ["result 0", "result 1", "result 2"]
+    assert reopened(store, history).messages() == messages
+    history.add_reply("Done.")
+    assert history.messages()[:-1] == messages
+
+
+@pytest.mark.parametrize("identity", ["a", "call_0", "toolu_01A09q90qw90lq917835lq9", "x" * 40])
+def test_an_id_that_every_server_takes_stays_as_it_is(identity: str) -> None:
+    assert heal_id(identity) == identity
+
+
+def test_what_was_not_sent_was_not_said(store: Store) -> None:
+    """A prompt that the server finds too long is stored by then, as it is on its way."""
+    history = begin(store)
+    for is_on_its_way in (False, True):
+        history.add_user("far too long")
+        if is_on_its_way:
+            history.save()
+        history.undo()
+        assert (history.messages(), history.session.title, store.sessions()) == ([], "", [])
     history.add_user("hello")
     history.add_reply("Hello.")
     assert history.session.title == "hello"
     history.add_user("far too long")
-    history.take_back_unsaid()
+    history.undo()
     assert [message.content for message in reopened(store, history).messages()] == ["hello", "Hello."]

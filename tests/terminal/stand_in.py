@@ -8,7 +8,6 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from mm.agent import TurnEnd
 from mm.dispatch.person import ConsentRequest
 from mm.errors import ExitCode, MMError
 from mm.events import (
@@ -29,6 +28,7 @@ from mm.schemas.schema import Schema
 from mm.terminal.chat import ChatTerminal, run_chat
 from mm.terminal.chat_agent import LastExchange, SessionLine, UsageFacts
 from mm.tools.spec import Kind, Look, Plan, Shown, Tool
+from mm.turn import TurnEnd
 
 ANSWER = """# Three notes
 
