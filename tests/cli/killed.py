@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from mm.messages import Role
+import json
+from collections.abc import Sequence
+
+from mm.messages import Message
 from mm.session.records import Record
 from tests.cli.running import Place, call
 from tests.terminal.real import records, resumed
@@ -30,15 +33,19 @@ def conversation(place: Place, *more: object) -> None:
 
 
 def kept_whole(place: Place) -> tuple[Record, ...]:
-    """What is stored, once it is sure that each call has its reply and that all that ran is known."""
-    kept = records(place)
-    began = place.log()
-    messages = resumed(place)
-    told = "".join(message.content for message in messages if message.role is Role.TOOL)
-    for line in began:
-        if line.startswith("begin "):
-            what = line.removeprefix("begin ")
-            known = any(what in item.arguments for record in kept for item in record.calls)
-            assert known, "what ran had been written down before"
-    assert told.count("end ") + told.count("outcome unknown") >= len(set(began)) - 1
-    return kept
+    """What is stored, once it is sure that each call has its reply and that all that ran is known to have run."""
+    told = _told(resumed(place))
+    for line in place.log():
+        what = line.removeprefix("begin ")
+        reply = told.get(what, "there is no such call")
+        assert f"end {what}" in reply or reply.startswith("started, outcome unknown"), f"{what} ran: {reply}"
+    return records(place)
+
+
+def _told(messages: Sequence[Message]) -> dict[str, str]:
+    """What the model is told of each call, by what that was called with."""
+    return {
+        json.loads(call.arguments).get("what"): messages[place + position].content
+        for place, message in enumerate(messages)
+        for position, call in enumerate(message.tool_calls, 1)
+    }

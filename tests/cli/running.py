@@ -69,6 +69,12 @@ class Place:
         return path.read_text().splitlines() if path.exists() else []
 
 
+def kept_of(place: Place, words: bytes) -> list[str]:
+    """The files of mm's home that hold these words."""
+    files = [path for path in place.home.rglob("*") if path.is_file()]
+    return [str(path.relative_to(place.home)) for path in files if words in path.read_bytes()]
+
+
 def logging_tool(place: Place, name: str, **keys: Any) -> dict[str, Any]:
     """A declared tool whose script writes its name and argument to `log` and prints `done ARGUMENT`."""
     place.write(f"{name}.sh", f'#!/bin/sh\necho "{name} $*" >> {place.folder}/log\necho "done $*"\n', 0o755)

@@ -16,7 +16,7 @@ import pexpect
 import pytest
 
 from mm.messages import Role
-from tests.cli.running import MM, Place, alive_in_group, call, logging_tool
+from tests.cli.running import MM, Place, alive_in_group, call, kept_of, logging_tool
 from tests.models.loopback import piece, reply, say, serving, stream
 from tests.terminal.real import resumed
 
@@ -368,9 +368,11 @@ def test_a_session_goes_on_where_it_was(place: Place) -> None:
 
 
 def test_no_session_keeps_nothing(place: Place) -> None:
-    place.agent(["ok"])
-    assert place.mm("-p", "x", "-a", "agent.yaml", "--no-session").code == 0
-    assert not list(place.home.rglob("*.db"))
+    agent_with_tool(place, call("act", what="the first secret"), "the second secret", yolo=True)
+    ran = place.mm("-p", "the third secret", "-a", "agent.yaml", "--no-session")
+    assert (ran.code, ran.out) == (0, "the second secret\n")
+    assert place.log() == ["act the first secret"]
+    assert kept_of(place, b"secret") == []
 
 
 # Consent on a real terminal

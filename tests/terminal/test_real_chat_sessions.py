@@ -6,8 +6,11 @@ import json
 import os
 import re
 import signal
+import socket
+import sqlite3
 
-from tests.cli.running import Place, call, logging_tool
+from tests.cli.running import Place, call, kept_of, logging_tool
+from tests.models.loopback import reply, say, serving
 from tests.terminal.pty import ESCAPES, Terminal
 from tests.terminal.real import leave, mm_chat, records, resumed, store_of
 
@@ -68,6 +71,78 @@ def test_compact_keeps_a_summary_and_everything_for_reading(place: Place) -> Non
     assert "They said one." in contents[0] and not any(text == "One." for text in contents)
     exported = json.loads((place.folder / "all.json").read_text())
     assert [item["content"] for item in exported["messages"]][:2] == ["first", "One."]
+
+
+def test_a_compaction_shows_that_it_works_and_ctrl_c_ends_it(place: Place) -> None:
+    place.agent(["One.", "Two.", {"text": "late", "delay": 600}, "One was answered."])
+    with mm_chat(place) as it:
+        says(it, "first", "One.")
+        says(it, "second", "Two.")
+        it.say("/compact")
+        it.wait_for("waiting for the model")
+        it.type("\x03")
+        it.wait_for("Interrupted.")
+        it.wait_for("scripted:")
+        assert [record.left_out for record in records(place)] == [False] * 4
+        says(it, "/compact", "a summary takes their place")
+        assert leave(it) == 0
+    assert [record.left_out for record in records(place)] == [True] * 2 + [False] * 2
+
+
+def test_a_first_message_that_the_server_finds_too_long_leaves_no_session(place: Place) -> None:
+    refusal = {"error": {"message": "the request exceeds the available context size"}}
+    with serving() as server:
+        place.write("agent.yaml", f"model: {{name: m, base_url: '{server.url}', context: 32768}}\nbuiltins: []\n")
+        server.answers = [reply(400, refusal)]
+        with mm_chat(place, status="custom:m") as it:
+            it.say("far too long")
+            it.wait_for("shorten the message")
+            it.wait_for("far too long")
+            it.type("\x15")
+            assert leave(it) == 0
+    assert "To go on with this" not in it.seen
+    assert store_of(place).sessions() == []
+
+
+def test_a_store_that_is_locked_is_told_of_at_once_and_gets_later_what_it_lacks(place: Place) -> None:
+    place.agent(["One.", "Two."])
+    with mm_chat(place) as it:
+        says(it, "first", "One.")
+        holder = sqlite3.connect(place.home / "data" / "sessions.db", isolation_level=None)
+        holder.execute("BEGIN IMMEDIATE")
+        it.say("/undo")
+        it.wait_for("not written down yet")
+        it.wait_for("Took back the last exchange")
+        it.wait_for("scripted:")
+        holder.execute("ROLLBACK")
+        holder.close()
+        it.type("\x15second\r")
+        it.wait_for("written down again")
+        it.wait_for("Two.")
+        it.wait_for("scripted:")
+        assert leave(it) == 0
+    assert [session.title for session in store_of(place).sessions()] == ["second"]
+    assert [record.content for record in records(place)] == ["second", "Two."]
+
+
+def test_a_server_that_was_down_is_asked_for_its_context_once_it_is_there(place: Place) -> None:
+    place.agent(["word " * 3000])
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server_is = {"OPENAI_BASE_URL": f"http://127.0.0.1:{port}/v1", "OPENAI_API_KEY": "x"}
+    with mm_chat(place, **server_is) as it:
+        says(it, "tell me much", "word word")
+        it.say("/model openai:m")
+        it.wait_for("The model is openai:m")
+        it.wait_for("openai:m")
+        with serving(port) as server:
+            server.answers = [reply(200, {"data": [{"id": "m", "max_model_len": 2000}]}), say("Short.")]
+            it.say("and now?")
+            it.wait_for("no longer fits the model's context")
+            it.wait_for("Short.")
+            it.wait_for("openai:m")
+            assert leave(it) == 0
 
 
 def test_the_model_is_changed_and_one_that_cannot_be_had_changes_nothing(place: Place) -> None:
@@ -143,13 +218,13 @@ def test_a_session_of_another_folder_and_agent_file_says_so_when_it_goes_on(plac
 
 
 def test_no_session_keeps_nothing_of_a_chat(place: Place) -> None:
-    place.agent(["Secret."])
+    place.agent(["The second secret."])
     with mm_chat(place, "--no-session") as it:
-        says(it, "hello", "Secret.")
+        says(it, "the first secret", "The second secret.")
         says(it, "/undo", "Took back")
         it.type("\x15")
         assert leave(it) == 0
-    assert not (place.home / "data" / "sessions.db").exists()
+    assert kept_of(place, b"secret") == []
 
 
 def test_a_store_that_cannot_be_used_is_said_once_and_the_chat_goes_on(place: Place) -> None:
