@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 from typing import TypeAlias
 
 from mm.messages import Finish, Reply, ToolCall
@@ -19,6 +20,7 @@ IsOffered: TypeAlias = Callable[[str], bool]
 
 _SPACE = " \t\r\n"
 _CALL_KEYS = frozenset({"name", "arguments", "parameters", "id", "type", "function"})
+MOST_STARTS = 200  # places in a text where a call is looked for
 CALL_LANGUAGES = frozenset({"json", "tool_call", "tool", "xml", "tool_code"})
 TAGS = ("tool_call", "tools", "tool_calls", "function_call")
 OPENING = re.compile(r"\s*(?:<(?P<tag>tool_calls?|tools|function_call)>|```(?P<info>[A-Za-z_-]*)[ \t]*\r?\n?)")
@@ -52,74 +54,89 @@ def extract(reply: Reply, is_offered: IsOffered) -> Extracted:
         return Extracted(reply.text, reply.calls, cut=cut)
     if cut:
         return Extracted(reply.text, cut=True)
-    written = _read_all(reply.text, is_offered)
-    if written:
-        return Extracted("", tuple(written))
-    strange = _read_all(reply.text, lambda name: True)
-    if strange:
-        return Extracted(reply.text, stranger=strange[0].name)
+    written = WrittenCalls(reply.text, is_offered)
+    if written.whole:
+        return Extracted("", tuple(written.calls))
+    strange = WrittenCalls(reply.text, lambda name: True)
+    if strange.whole:
+        return Extracted(reply.text, stranger=strange.calls[0].name)
     wrapped = _holds_call(reply.text, is_offered)
     return Extracted(reply.text, wrapped=wrapped, broken="" if wrapped else _named(reply.text, is_offered))
 
 
-def _read_all(text: str, is_offered: IsOffered) -> list[ToolCall]:
-    """The calls of a text that is nothing but calls, else an empty list."""
-    calls: list[ToolCall] = []
-    position = 0
-    text = text.strip()
-    while position < len(text):
-        block = _read_block(text, position, is_offered)
-        if block is None:
-            return []
-        found, position = block
-        calls += found
-    return calls
+class WrittenCalls:
+    """A text read as calls and nothing but calls, block after block from its start.
 
+    `whole` says that it is that: its `calls` are the reply's. Otherwise `calls` are those before the first place that
+    is no call, or not yet one (`rest`). The only reader of written calls: what stands inside the arguments of a call
+    never is one.
+    """
 
-def _read_block(text: str, position: int, is_offered: IsOffered) -> tuple[list[ToolCall], int] | None:
-    """The calls of one fence, one tag, or one bare value from `position` on, and where the next block starts."""
-    opening = OPENING.match(text, position)
-    if opening is None:
-        bare = _read_values(text, position, is_offered)
-        # A lone closing one is what is left where a server took the opening one for a token of its own.
-        return (bare[0], len(text)) if bare and _LONE_CLOSING.fullmatch(text, bare[1]) else bare
-    if opening["info"] and opening["info"].lower() not in CALL_LANGUAGES:
-        return None
-    inside = _read_values(text, opening.end(), is_offered)
-    if inside is None:
-        return None
-    calls, position = inside
-    closing = f"</{opening['tag']}>" if opening["tag"] else "```"
-    if text.startswith(closing, position):
-        return calls, skip_space(text, position + len(closing))
-    # Models forget the closing tag; the JSON before it is complete, so nothing is lost.
-    return (calls, position) if position == len(text) or OPENING.match(text, position) else None
+    def __init__(self, text: str, is_offered: IsOffered) -> None:
+        self.calls: list[ToolCall] = []
+        self._text = text.strip()
+        self._is_offered = is_offered
+        self._read = 0  # up to here it is calls
+        self.whole = self._read_blocks() and bool(self.calls)
 
+    @property
+    def rest(self) -> str:
+        return self._text[self._read :]
 
-def _read_values(
-    text: str, position: int, is_offered: IsOffered, opens: str = "{["
-) -> tuple[list[ToolCall], int] | None:
-    """One or more call-shaped values in a row: an object each, or lists of objects."""
-    calls: list[ToolCall] = []
-    position = skip_space(text, position)
-    while position < len(text) and text[position] in opens:
-        value = _read_value(text, position, is_offered)
-        if value is None:
+    def _read_blocks(self) -> bool:
+        while self._read < len(self._text):
+            end = self._read_block(self._read)
+            if end is None:
+                return False
+            self._read = end
+        return True
+
+    def _read_block(self, position: int) -> int | None:
+        """Read one fence, one tag, or bare values. Like the next three: where that ends, None if it is none."""
+        text, opening = self._text, OPENING.match(self._text, position)
+        if opening is None:
+            end = self._read_values(position)
+            # A lone closing one is what is left where a server took the opening one for a token of its own.
+            return len(text) if end is not None and _LONE_CLOSING.fullmatch(text, end) else end
+        if opening["info"] and opening["info"].lower() not in CALL_LANGUAGES:
             return None
-        found, position = value
-        calls += found
-        position = skip_space(text, position)
-        if text[position : position + 1] == ",":
-            position = skip_space(text, position + 1)
-    return (calls, position) if calls else None
-
-
-def _read_value(text: str, position: int, is_offered: IsOffered) -> tuple[list[ToolCall], int] | None:
-    if text[position] == "[":
-        inside = _read_values(text, position + 1, is_offered, opens="{")
-        if inside is None or text[inside[1] : inside[1] + 1] != "]":
+        end = self._read_values(opening.end())
+        if end is None:
             return None
-        return inside[0], inside[1] + 1
+        closing = f"</{opening['tag']}>" if opening["tag"] else "```"
+        if text.startswith(closing, end):
+            return skip_space(text, end + len(closing))
+        # Models forget the closing tag; the JSON before it is complete, so nothing is lost.
+        return end if end == len(text) or OPENING.match(text, end) else None
+
+    def _read_values(self, position: int, opens: str = "{[") -> int | None:
+        """One or more call-shaped values in a row: an object each, or lists of objects."""
+        text, start = self._text, skip_space(self._text, position)
+        position = start
+        while position < len(text) and text[position] in opens:
+            end = self._read_list(position) if text[position] == "[" else self._read_object(position)
+            if end is None:
+                return None
+            position = skip_space(text, end)
+            if text[position : position + 1] == ",":
+                position = skip_space(text, position + 1)
+            self._read = position
+        return position if position > start else None
+
+    def _read_list(self, position: int) -> int | None:
+        end = self._read_values(position + 1, opens="{")
+        return end + 1 if end is not None and self._text[end : end + 1] == "]" else None
+
+    def _read_object(self, position: int) -> int | None:
+        found = _read_call(self._text, position, self._is_offered)
+        if found is None:
+            return None
+        self.calls.append(found[0])
+        return found[1]
+
+
+def _read_call(text: str, position: int, is_offered: IsOffered) -> tuple[ToolCall, int] | None:
+    """The call that the object at `position` is, in single or doubled braces, and where it ends."""
     doubled = _DOUBLED.match(text, position)
     members = _members(text, doubled.end() - 1 if doubled else position)
     if members is None:
@@ -131,7 +148,7 @@ def _read_value(text: str, position: int, is_offered: IsOffered) -> tuple[list[T
             return None
         end += 1
     call = _call(text, parts, is_offered)
-    return ([call], end) if call else None
+    return (call, end) if call else None
 
 
 _DOUBLED = re.compile(r"\{\s*\{")
@@ -183,32 +200,14 @@ def _members(text: str, position: int) -> tuple[dict[str, tuple[int, int]], int]
 
 def _holds_call(text: str, is_offered: IsOffered) -> bool:
     """Whether a call stands somewhere inside other text."""
-    return any(_read_value(text, start, is_offered) for start in _object_starts(text))
-
-
-def calls_within(text: str) -> list[ToolCall]:
-    """The whole calls that stand in a text, of any tool, offered or not."""
-    calls: list[ToolCall] = []
-    position = 0
-    for start in _object_starts(text):
-        value = _read_value(text, start, lambda name: True) if start >= position else None
-        if value is not None:
-            calls += value[0]
-            position = value[1]
-    return calls
+    starts = (match.start() for match in islice(_CALL_START.finditer(text), MOST_STARTS))
+    return any(_read_call(text, start, is_offered) for start in starts)
 
 
 def _named(text: str, is_offered: IsOffered) -> str:
     """The offered tool that a text means to call, as it begins like a call; "" if there is none."""
     begins = _BEGINS.match(text)
     return begins["name"] if begins and is_offered(begins["name"]) else ""
-
-
-def _object_starts(text: str, limit: int = 200) -> Iterator[int]:
-    for count, match in enumerate(_CALL_START.finditer(text)):
-        if count >= limit:
-            return
-        yield match.start()
 
 
 _CALL_START = re.compile(r'\{\s*(?:\{\s*)?"(?:name|function|type|id|arguments|parameters)"')

@@ -1,4 +1,8 @@
-"""What of a streaming reply may be shown, and when there is nothing more to wait for."""
+"""What of a streaming reply may be shown, and when there is nothing more to wait for.
+
+The gate sees the text piece by piece, inside the model's request. A reply that goes in circles is left there: the
+CirclingError ends the request, the agent catches it around that, and its text goes on as if it had been the reply.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import json
 import re
 from collections import Counter
 
-from mm.dispatch.extract import CALL_LANGUAGES, OPENING, TAGS, calls_within, skip_space
+from mm.dispatch.extract import CALL_LANGUAGES, OPENING, TAGS, WrittenCalls, skip_space
 from mm.dispatch.json_text import UnreadableError, canonical, read
 from mm.messages import ToolCall
 
@@ -50,14 +54,22 @@ class CirclingError(Exception):
 
 
 def _refuse_circles(text: str) -> None:
+    if len(_ARGUMENTS.findall(text)) < MOST_COPIES:
+        return
+    written = WrittenCalls(text, lambda name: True)
+    if not (may_become_call(written.rest) or any(f"</{tag}>".startswith(written.rest) for tag in TAGS)):
+        return
     once: dict[tuple[str, str], ToolCall] = {}
     copies: Counter[tuple[str, str]] = Counter()
-    for call in calls_within(text):
+    for call in written.calls:
         identity = _identity(call)
         once.setdefault(identity, call)
         copies[identity] += 1
         if copies[identity] >= MOST_COPIES:
             raise CirclingError("\n".join(map(_written, once.values())))
+
+
+_ARGUMENTS = re.compile('"(?:arguments|parameters)"')  # every call has one; without enough of them nothing is read
 
 
 def _written(call: ToolCall) -> str:

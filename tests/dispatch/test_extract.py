@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from random import Random
 
 import pytest
 
 from mm.dispatch.extract import extract
-from mm.dispatch.gate import CirclingError, Gate, may_become_call
+from mm.dispatch.gate import MOST_COPIES, CirclingError, Gate, may_become_call
 from mm.messages import Finish, Reply, ToolCall
 
 STATUS = '{"name": "status", "arguments": {"service": "billing"}}'
@@ -226,3 +228,56 @@ def test_different_calls_and_two_equal_ones_are_read_to_the_end() -> None:
     for number in range(20):
         gate.feed(f'{{"name": "read_file", "arguments": {{"path": "{number}"}}}}\n' * 2)
     gate.feed('{"name": "note", "arguments": {"text": "{} {} {} {}"}}')
+
+
+RELEASE = '{"name": "release", "arguments": {}}'
+NOTED = '{"name": "release", "arguments": {"version": 1.10, "notes": ["a {b} c", {"arguments": 1}]}}'
+ENCODED = '{"name": "release", "arguments": "{\\"version\\": 1.10}"}'
+PLAN = f'{{"name": "status", "arguments": {{"steps": [{RELEASE}, {RELEASE}, {RELEASE}, {NOTED}, {NOTED}, {NOTED}]}}}}'
+QUOTED = json.dumps({"name": "read_file", "arguments": {"path": f"{RELEASE}\n" * 4}})
+WHOLE = f'{{"type": "function", "function": {PLAN}}}'
+
+
+def test_calls_inside_the_arguments_of_another_never_count_as_a_circle() -> None:
+    """(C54) The outer call is not whole yet; what it holds is no call of the model's."""
+    gate = Gate(tools_offered=True)
+    assert all(gate.feed(character) == "" for character in PLAN * 2)
+    assert calls(PLAN) == [("status", {"steps": [*[json.loads(RELEASE)] * 3, *[json.loads(NOTED)] * 3]})]
+
+
+def test_a_text_that_goes_on_after_its_calls_is_no_circle() -> None:
+    gate = Gate(tools_offered=True)
+    assert gate.feed(f"{RELEASE}\n{RELEASE}\n{RELEASE}\nThat is what I would do {{now}}.") == ""
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_a_circle_is_made_of_the_very_calls_that_the_whole_reply_is_read_as(seed: int) -> None:
+    random = Random(seed)
+    made = random.choices([RELEASE, NOTED, ENCODED, PLAN, QUOTED, WHOLE], k=random.randint(1, 9))
+    text = random.choice(
+        [
+            "\n".join(made),
+            ",".join(made),
+            f"[{', '.join(made)}]",
+            "".join(f"<tool_call>\n{call}\n</tool_call>\n" for call in made),
+            "\n".join(f"<tool_call>\n{call}" for call in made),
+            "\n".join(f"```json\n{call}\n```" for call in made),
+            "\n".join("{" + call + "}" for call in made),
+        ]
+    )
+    longest = random.choice([1, 3, 40, 400])
+    whole = [(call.name, call.arguments) for call in extract(Reply(text), offered).calls]
+    assert len(whole) == len(made)
+
+    gate, position = Gate(tools_offered=True), 0
+    try:
+        while position < len(text):
+            size = random.randint(1, longest)
+            assert gate.feed(text[position : position + size]) == ""
+            position += size
+    except CirclingError as circling:
+        found = [(call.name, call.arguments) for call in extract(Reply(circling.text), offered).calls]
+        read_by_then = [count for count in range(1, len(whole) + 1) if list(dict.fromkeys(whole[:count])) == found]
+        assert any(max(Counter(whole[:count]).values()) >= MOST_COPIES for count in read_by_then)
+    else:
+        assert max(Counter(whole).values()) < MOST_COPIES
