@@ -103,7 +103,7 @@ class Conversion:
                 reading = Reading(value, Rank.DECODED, (Repair(path, text, value, Rank.DECODED),))
                 return Readings((reading,), value)
             return Readings((), value if _type_fits(value, self._schema.types(position)) else text)
-        inner = self._read(value, position, path, Source(text, path))
+        inner = self._read(value, position, path, Source(text, path, _first(position)))
         repair = Repair(path, text, value, Rank.DECODED)
         readings = tuple(
             Reading(each.value, max(each.rank, Rank.DECODED), (repair, *each.repairs)) for each in inner.found
@@ -115,9 +115,7 @@ class Conversion:
         """What a text holds: a number, boolean, null, list or object. The text itself if it holds none of these."""
         stripped = text.strip(" \t\r\n")
         if stripped[:1] in ("[", "{"):
-            value = read(stripped)
-            group = self._schema.names.group(position[0]) if position and self._schema.names.any else None
-            return self._schema.names.restore(value, path, group=group) if group else value
+            return self._under_own_names(read(stripped), _first(position), path)
         word = stripped.lower() if len(stripped) < 6 else ""
         if word in ("true", "false"):
             return word == "true"
@@ -126,6 +124,12 @@ class Conversion:
         types = self._schema.types(position)
         number = read_number(stripped, exact="integer" in types or "number" not in types)
         return text if number is None else number
+
+    def _under_own_names(self, value: JSON, place: str, path: Tokens) -> JSON:
+        """A value that was read from a text, under the author's names. Raises NameClashError."""
+        names = self._schema.names
+        group = names.group(place) if names.any else None
+        return names.restore(value, path, group=group) if group else value
 
     def _as_text(self, number: int | float, position: Position, path: Tokens, source: Source | None) -> Readings:
         if "string" in self._schema.types(position):
@@ -141,9 +145,8 @@ class Conversion:
         """The number as it was spelt, or its shortest spelling if it came from no text."""
         if source is not None:
             if source not in self._literals:
-                names = self._schema.names
                 literals = read_literals(source.text)
-                self._literals[source] = names.restore(literals) if not source.path else literals
+                self._literals[source] = self._under_own_names(literals, source.place, source.path)
             node = self._literals[source]
             for token in path[len(source.path) :]:
                 node = _member(node, token)
@@ -243,6 +246,11 @@ class Conversion:
     def _may_be_left_out(self, way: Way, key: str) -> bool:
         declared = any(key in properties for properties in self._schema.gather(way, "properties"))
         return declared and not any(key in names for names in self._schema.gather(way, "required"))
+
+
+def _first(position: Position) -> str:
+    """The subschema that names the members of a position; "" if nothing is known of it."""
+    return position[0] if position else ""
 
 
 def _member(node: JSON, token: str | int) -> JSON:

@@ -47,10 +47,12 @@ class Readings(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The JSON text that a value was read from, and where in the arguments that value stands."""
+    """The JSON text that a value was read from, where in the arguments that value stands, and the `#/pointer` of the
+    subschema whose names it uses."""
 
     text: str
     path: Tokens = ()
+    place: str = "#"
 
 
 def distinct(readings: list[Reading]) -> tuple[Reading, ...]:

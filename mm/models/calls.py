@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mm.messages import JSON, ToolCall
+from mm.models.as_sent import AsSent
 
 
 @dataclass(slots=True)
@@ -48,14 +49,13 @@ class _Piece:
     def of(cls, entry: Mapping[str, JSON]) -> _Piece:
         function = entry.get("function")
         inner: Mapping[str, JSON] = function if isinstance(function, dict) else entry
-        raw = inner.get("arguments")
-        whole = raw is not None and not isinstance(raw, str)
+        arguments = inner.get("arguments")
         return cls(
             index=_index(entry.get("index")),
             id=_text(entry.get("id")).strip(),
             name=_text(inner.get("name")),
-            arguments=json.dumps(raw, ensure_ascii=False) if whole else _text(raw),
-            whole=whole,
+            arguments=_text(arguments),
+            whole=isinstance(arguments, AsSent),
         )
 
     @property

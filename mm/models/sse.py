@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import codecs
-import json
 import re
 
 from mm.messages import JSON
+from mm.models import as_sent
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 MAX_LINE = 64 * 1024 * 1024
@@ -142,6 +142,6 @@ _NOT_JSON = object()
 
 def _parse(text: str) -> JSON:
     try:
-        return json.loads(text)
+        return as_sent.loads(text)
     except (ValueError, RecursionError):
         return _NOT_JSON

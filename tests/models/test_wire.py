@@ -264,6 +264,28 @@ def test_calls_have_one_reading_however_they_are_numbered_and_cut(parts, expecte
     assert calls(read(*parts, names=("f", "g", "get_weather", "gogo"))) == expected
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        '{"version": 1.10, "big": 12345678901234567890.0, "minus": -0, "e": 1E3}',
+        '{"a": 1, "a": 2}',
+        '{ "a" :{"arguments": {"b": 1.10}, "c": [1.0,"\\"arguments\\": {2.0}"]} }',
+        "[1.10]",
+        "1.10",
+        "true",
+        f'{{"n": {"9" * 5000}}}',
+    ],
+)
+def test_arguments_sent_as_a_value_keep_their_own_text(given: str):
+    """(C44) Only the author's schema tells whether 1.10 is a number, and a key that is there twice is to be answered."""
+    entry = f'{{"index": 0, "id": "a", "function": {{"name": "f", "arguments" : {given}}}}}'
+    event = f'data: {{"choices": [{{"delta": {{"tool_calls": [{entry}]}}}}]}}\n\n'.encode()
+    assert calls(read(event)) == [("f", given)]
+    assert calls(read(event, event)) == [("f", given)], "sent again with its id it is the same call"
+    whole = f'{{"choices": [{{"message": {{"tool_calls": [{entry}]}}, "finish_reason": "stop"}}], "created": 1.5}}'
+    assert calls(read(whole.encode(), end=b"")) == [("f", given)]
+
+
 def test_the_first_id_wins_and_a_number_is_one_too():
     """(C41)"""
     reply = read(tools(piece(0, "", "f", '{"x"')), tools(piece(0, "real", None, ":1}")), tools(piece(0, "late")))
