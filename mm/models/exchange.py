@@ -25,7 +25,7 @@ _ERROR_BODY = 64 * 1024  # bytes of an error's body that are read
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """Seconds: to connect, to the first byte of the answer, and of silence after it."""
+    """Seconds: to connect, from the request to the first token, and of silence after that."""
 
     connect: float = 10.0
     first: float = 600.0
@@ -61,7 +61,7 @@ Step: TypeAlias = Sent | Answered | Arrived
 
 
 class SilenceError(Exception):
-    """Nothing came for too long. `seconds` is the limit, `first` whether nothing had come at all."""
+    """Nothing came for too long. `seconds` is the limit, `first` whether it was the one to the first token."""
 
     def __init__(self, seconds: float, *, first: bool) -> None:
         super().__init__(f"no answer for {seconds:g} s")
@@ -92,7 +92,11 @@ class Connections:
 
 
 class Exchange:
-    """One request and its answer, step by step. Leave the `with` block to drop it."""
+    """One request and its answer, step by step. Leave the `with` block to drop it.
+
+    `begun` is for the reader of the answer to set, once a token of it came: comments, a role or a count of tokens say
+    only that the server lives, while a long prompt may still take it minutes.
+    """
 
     def __init__(self, connections: Connections, request: httpx.Request, timeouts: Timeouts) -> None:
         self._connections = connections
@@ -104,6 +108,7 @@ class Exchange:
         self._ended = False
         self.fresh = False  # a connection was made for this request
         self.answered = False
+        self.begun = False
         self._request.extensions = {**request.extensions, "trace": self._trace}
 
     def __enter__(self) -> Exchange:
@@ -118,25 +123,23 @@ class Exchange:
 
     def steps(self, stop: threading.Event) -> Iterator[Step]:
         """Raises httpx errors as they came, SilenceError, and Interrupted when `stop` is set."""
-        first = True
-        limit = self._timeouts.connect + self._timeouts.first
-        deadline = time.monotonic() + limit
+        limits = self._timeouts
+        deadline = time.monotonic() + limits.connect + limits.first
         while True:
             step = self._next(stop, deadline)
             if step is None:
-                raise SilenceError(limit if not first else self._timeouts.first, first=first)
+                raise SilenceError(limits.silence if self.begun else limits.first, first=not self.begun)
             if isinstance(step, _Ended):
                 self._ended = True
                 if step.error is not None:
                     raise step.error
                 return
             self.answered = self.answered or isinstance(step, Answered)
-            if isinstance(step, Arrived):
-                first = False
-            limit = self._timeouts.first if first else self._timeouts.silence
-            if not isinstance(step, Answered):
-                deadline = time.monotonic() + limit
+            if isinstance(step, Sent):
+                deadline = time.monotonic() + limits.first
             yield step
+            if self.begun:
+                deadline = time.monotonic() + limits.silence
 
     def finish(self, seconds: float) -> None:
         """The answer is whole: let the server end it, so that the connection can be used again."""

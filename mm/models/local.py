@@ -95,9 +95,16 @@ class LocalModel:
             if self._server is None or (self._model is not None and self._server.obituary()):
                 self._server, self._model = _Server(self._path, self._config), None
             if self._model is None:
-                address = self._server.address(stop)
+                address = self._address(self._server, stop)
                 self._model = OpenAIModel(replace(self._config, base_url=f"{address}/v1", api_key=self._server.key))
             return self._server, self._model
+
+    def _address(self, server: _Server, stop: threading.Event) -> str:
+        try:
+            return server.address(stop)
+        except ModelError:
+            self._server = None  # it has closed itself: who asks again starts another
+            raise
 
 
 _MEMORY = "Not enough memory? A smaller model or a smaller `context` needs less."

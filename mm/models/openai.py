@@ -195,10 +195,12 @@ class _Attempt:
                 answer = step
             elif isinstance(step, Arrived) and answer.status == 200:
                 self._show(reader, step.data)
+                exchange.begun = reader.begun
                 if reader.done:
                     exchange.finish(_GRACE)
                     break
             elif isinstance(step, Arrived):
+                exchange.begun = True
                 problem += step.data
         if answer.status != 200:
             if self._model._usage and refuses_usage(answer.status, problem):

@@ -34,9 +34,13 @@ class DeadStreamError(WireError):
 
 
 class ReplyReader:
-    """Reads one answer. `feed` bytes as they come, then `end`; `names` are the tools that were offered."""
+    """Reads one answer. `feed` bytes as they come, then `end`; `names` are the tools that were offered.
+
+    `begun` says that something of the answer itself has come: text, reasoning, or a call.
+    """
 
     def __init__(self, names: Iterable[str] = ()) -> None:
+        self.begun = False
         self._events = EventReader()
         self._calls = CallCollector(names)
         self._content = ThinkSplitter()
@@ -128,7 +132,9 @@ class ReplyReader:
         return self._take_delta(delta)
 
     def _take_delta(self, delta: Mapping[str, JSON]) -> list[Delta]:
-        self._calls.add(_call_entries(delta))
+        entries = _call_entries(delta)
+        self._calls.add(entries)
+        self.begun = self.begun or bool(entries)
         reasoning = next((text for key in _REASONING if (text := _content(delta.get(key), thinking=True))), "")
         content = delta.get("content")
         hidden = _content(content, thinking=True) if isinstance(content, list) else ""
@@ -138,11 +144,15 @@ class ReplyReader:
         return deltas + self._take_content(refusal if isinstance(refusal, str) else "")
 
     def _take_content(self, piece: str) -> list[Delta]:
-        return self._content.feed(self._pair("content", piece)) if piece else []
+        if not piece:
+            return []
+        self.begun = True
+        return self._content.feed(self._pair("content", piece))
 
     def _take_reasoning(self, piece: str, *, last: bool = False) -> list[Delta]:
         piece = piece if last else self._pair("reasoning", piece)
         self._reasoning.append(piece)
+        self.begun = self.begun or bool(piece)
         return [Delta(piece, reasoning=True)] if piece else []
 
     def _pair(self, kind: str, piece: str) -> str:

@@ -63,6 +63,16 @@ def test_a_file_that_is_no_model_is_told_and_leaves_nothing_on_the_terminal(tmp_
     assert capfd.readouterr() == ("", "")
 
 
+def test_a_model_that_could_not_be_loaded_is_told_as_often_as_it_is_asked_and_can_be_mended(tmp_path):
+    path = tmp_path / "bad.gguf"
+    path.write_bytes(b"not a model" * 100)
+    model = LocalModel(ModelConfig("local", str(path)))
+    for _ in range(2):
+        with pytest.raises(ModelError, match="cannot be loaded"):
+            ask(model, "hi")
+    model.close()
+
+
 def test_threads_are_at_least_one_and_no_more_than_allowed():
     assert 1 <= count_threads() <= len(os.sched_getaffinity(0))
 

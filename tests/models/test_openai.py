@@ -261,6 +261,23 @@ def test_no_answer_within_the_time_limit_is_told(server: Loopback):
     assert server.hung_up.wait(10)
 
 
+def test_a_role_and_comments_are_not_yet_the_first_token(server: Loopback):
+    """A server may send them at once, and then read a long prompt for minutes."""
+    role = data({"choices": [{"index": 0, "delta": {"role": "assistant", "content": "", "tool_calls": []}}]})
+    server.answers = [stream(b": waiting\n\n", role, b": waiting\n\n", then=server.hang)]
+    error = Asking(server.url, timeouts=Timeouts(first=0.3, silence=0.1)).fail()
+    assert "silent for 0.3 s to begin its answer" in error.message
+
+
+@pytest.mark.parametrize(
+    "delta", [{"content": "<"}, {"reasoning_content": "h"}, {"tool_calls": [{"index": 0, "function": {"name": "f"}}]}]
+)
+def test_after_the_first_token_of_any_kind_only_silence_is_waited_for(server: Loopback, delta):
+    server.answers = [stream(data({"choices": [{"index": 0, "delta": delta}]}), then=server.hang)]
+    error = Asking(server.url, timeouts=Timeouts(first=60, silence=0.1)).fail()
+    assert "silent for 0.1 s in the middle of its answer" in error.message
+
+
 def test_silence_in_the_middle_is_told_and_keeps_the_text_as_partial(server: Loopback):
     server.answers = [stream(piece("half"), then=server.hang)]
     error = Asking(server.url, timeouts=Timeouts(silence=0.1)).fail()
