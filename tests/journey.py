@@ -124,6 +124,7 @@ class Journey:
     person: Asked | None = None
     output_limit: int = 30_000
     servers: Servers | None = None  # other MCP servers than the ones that echo
+    spill: Callable[[], Path] | None = None  # another folder for long outputs
     book: Book = field(default_factory=Book)
     events: list[Event] = field(default_factory=list)
     interrupt: Interrupt = field(default_factory=Interrupt)
@@ -147,7 +148,7 @@ class Journey:
             journal=self.book,
             interrupt=self.interrupt,
             listen=self.events.append,
-            spill=lambda: spill,
+            spill=self.spill or (lambda: spill),
             output_limit=lambda: self.output_limit,
         )
 

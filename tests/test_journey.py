@@ -26,7 +26,7 @@ from mm.config.schema import (
     WasmTool,
 )
 from mm.dispatch.person import Answer, Decision
-from mm.events import CallAnnounced, Notice
+from mm.events import CallAnnounced, CallEnded, Notice
 from mm.messages import Outcome, ToolCall
 from mm.session.history import History
 from mm.session.records import Record, new_session
@@ -373,7 +373,7 @@ def test_one_call_that_dies_takes_no_sibling_along(tmp_path: Path) -> None:
 
     trip = Journey(tmp_path, [acting("die", die, readonly=True), echo_tool(Kind.COMMAND, tmp_path, {}, readonly=True)])
     answered = trip.send(("die", {}), ("echo", {"a": 1}))
-    assert [result.outcome for result in answered.results] == [Outcome.FAILED, Outcome.OK]
+    assert [result.outcome for result in answered.results] == [Outcome.KILLED, Outcome.OK]
     assert "broken tool" in answered.results[0].content
 
 
@@ -487,11 +487,36 @@ def test_a_final_tool_that_succeeds_last_ends_the_turn_with_its_output(tmp_path:
     assert beside_failure.answer is None, "another call failed"
 
 
+def test_a_final_tool_whose_output_is_withheld_leaves_the_answer_to_the_model(tmp_path: Path) -> None:
+    withholds = hook(tmp_path, "echo secret >&2; exit 2", HookEvent.AFTER)
+    trip = Journey(tmp_path, [final(tmp_path, Outcome.OK)], hooks=[replace(withholds, matcher="end")])
+    first, again = trip.send(("end", {})), trip.send(("end", {}))
+    assert (first.answer, first.results[0].outcome) == (None, Outcome.OK)
+    assert "withheld: secret" in first.results[0].content
+    assert (again.answer, again.results[0].outcome) == (None, Outcome.REPEATED)
+    trip.send(("end", {}))
+    circle = trip.send(("end", {}))
+    assert circle.stopped and circle.answer is None
+
+
+def test_polling_ends_the_turn_with_its_twentieth_equal_result(tmp_path: Path) -> None:
+    poll = acting("poll", lambda a, r: Output.text(Outcome.OK, "still building"), repeat=True)
+    trip = Journey(tmp_path, [poll, final(tmp_path, Outcome.OK)])
+    answers = [trip.send(("poll", {})) for _ in range(19)]
+    assert not any(answered.stopped for answered in answers)
+    last = trip.send(("poll", {}), ("end", {}))
+    assert last.stopped and last.answer == "still building"
+    assert [result.outcome for result in last.results] == [Outcome.OK, Outcome.STOPPED]
+    assert len(trip.book.started) == 20
+
+
 def test_calls_of_a_reply_that_was_cut_never_run(tmp_path: Path) -> None:
     trip = Journey(tmp_path, [echo_tool(Kind.COMMAND, tmp_path, {})])
     answered = trip.dispatcher.cut([ToolCall("a", "echo", '{"a": 1}'), ToolCall("b", "echo", '{"a"')])
     assert [result.outcome for result in answered.results] == [Outcome.CUT, Outcome.CUT]
     assert trip.book.started == []
+    kinds = [type(event) for event in trip.events]
+    assert kinds == [CallAnnounced, CallAnnounced, CallEnded, CallEnded], "whoever watches hears of each call"
 
 
 def test_the_reason_of_a_hook_that_denies_reaches_the_model(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
 from mm.config.grants import Changed, Granted, Grants
 from mm.config.schema import Permissions
@@ -18,6 +19,10 @@ from mm.interrupt import Interrupt
 from mm.messages import Outcome
 from mm.tools.masking import mask_secrets
 from mm.tools.spec import ApprovedCall, Arguments, Need, Plan, Tool
+
+
+SaidByHook: TypeAlias = Literal[Permission.ALLOW, Permission.ASK] | None
+"""What the hooks said of a call that comes to consent: one that they denied never does."""
 
 
 class NotApprovedError(ToolError):
@@ -72,7 +77,7 @@ class Consent:
         arguments: Arguments,
         plan: Plan,
         *,
-        hook: Permission | None = None,
+        hook: SaidByHook = None,
         complaint: Callable[[str], str] = lambda arguments: "",
     ) -> ApprovedCall:
         """Approve this very plan.
@@ -81,8 +86,6 @@ class Consent:
         """
         if tool.name in self.denied or tool.name in self.permissions.deny:
             raise NotApprovedError(_DENIED.format(tool.name), Outcome.DENIED)
-        if hook is Permission.DENY:
-            raise NotApprovedError(f"A hook denied this call of `{tool.name}`. Nothing was run.", Outcome.DENIED)
         reason = self._reason_to_ask(tool, plan, hook)
         if reason is not None:
             if self.person is None:
@@ -109,7 +112,7 @@ class Consent:
             lines.append(self.grants.problem)
         return lines
 
-    def _reason_to_ask(self, tool: Tool, plan: Plan, hook: Permission | None) -> str | None:
+    def _reason_to_ask(self, tool: Tool, plan: Plan, hook: SaidByHook) -> str | None:
         """Why a person has to be asked ("" where it is plain), or None if nobody has to be."""
         if plan.need is Need.ALWAYS:
             return "it would change what mm itself trusts"
@@ -123,7 +126,7 @@ class Consent:
             return None
         return self._changed(tool, plan)
 
-    def _remedy(self, tool: Tool, plan: Plan, hook: Permission | None) -> str:
+    def _remedy(self, tool: Tool, plan: Plan, hook: SaidByHook) -> str:
         """What would help where nobody could be asked: only that, for this very reason to ask."""
         if plan.need is Need.ALWAYS:
             return _ONLY_A_PERSON.format(tool.name, "it would change what mm itself trusts")

@@ -4,7 +4,8 @@
     Runner.run  may run side by side      the executor of the tool's kind
     _finish     one by one, main thread   shape -> hook (if it ran) -> loop detector -> commit
 
-Every call comes past all three, whatever happens, and gets exactly one result.
+Every call comes past all three, whatever happens, and gets exactly one result. A step that breaks is the call's answer
+(`last_guard`): before the run nothing runs, after it the output is kept back.
 """
 
 from __future__ import annotations
@@ -15,15 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from mm.dispatch import arguments as steps
-from mm.dispatch import loops
+from mm.dispatch import arguments, last_guard, loops
 from mm.dispatch.consent import Consent, EditedError, NotApprovedError
 from mm.dispatch.hooks import Hooks, Permission
 from mm.dispatch.loops import Identity, Loops, Ruling
 from mm.dispatch.names import Names
 from mm.dispatch.open_call import OpenCall
 from mm.dispatch.schedule import Runner, groups
-from mm.dispatch.shape import answer_text, shape
+from mm.dispatch.shape import Told, answer_text, shape
 from mm.errors import CannotRunError, ToolError
 from mm.events import CallAnnounced, CallEnded, Listener, Notice
 from mm.interrupt import Interrupt, Interrupted
@@ -98,6 +98,8 @@ class Dispatcher:
         """Answer the calls of a reply that was cut by the token limit: none of them runs."""
         self._begin()
         opened = [OpenCall(call, order, output=Output.reply(Outcome.CUT, _CUT)) for order, call in enumerate(calls)]
+        for item in opened:
+            self._listen(CallAnnounced(item.call))
         return self._conclude(opened, [self._finish(item) for item in opened])
 
     def _begin(self) -> None:
@@ -129,15 +131,17 @@ class Dispatcher:
             return Output.reply(Outcome.INTERRUPTED, _NOT_RUN)
         except ToolError as error:
             return self._refuse(item, error)
+        except Exception as error:  # noqa: BLE001 - whatever broke: no run without every step before it
+            return last_guard.not_run(item.name, error)
 
     def _check_and_approve(self, item: OpenCall, names: Names) -> Output | None:
         item.tool = tool = names.find(item.call.name)
         text = item.call.arguments
         while True:
-            checked = steps.check(tool, steps.parse(text))
+            checked = arguments.check(tool, arguments.parse(text))
             item.notes += checked.notes
-            item.identity = Identity(tool.name, steps.canonical(checked.arguments))
-            answered = self._rule(item) or self._repeat(item, tool, item.identity)
+            item.identity = Identity(tool.name, arguments.canonical(checked.arguments))
+            answered = self._stop_circle(item) or self._repeat(item, tool, item.identity)
             if answered is not None:
                 return answered
             try:
@@ -163,14 +167,14 @@ class Dispatcher:
         if said.permission is Permission.DENY:
             raise NotApprovedError(_HOOK_DENIED.format(tool.name, said.reason), Outcome.DENIED)
         if said.arguments is not None:
-            given = steps.check(tool, said.arguments).arguments
+            given = arguments.check(tool, said.arguments).arguments
         plan = self._executors[tool.kind].plan(tool, given)
         return self.consent.approve(
             item.call.id, tool, given, plan, hook=said.permission, complaint=lambda text: _complaint(tool, text)
         )
 
-    def _rule(self, item: OpenCall) -> Output | None:
-        """The loop detector's word on a call that is about to be made."""
+    def _stop_circle(self, item: OpenCall) -> Output | None:
+        """The answer to a call that goes in circles, None for any other. One that closes the circle ends the turn."""
         identity = item.identify()
         ruling = self.loops.rule(identity)
         if ruling is Ruling.GO_ON:
@@ -178,9 +182,13 @@ class Dispatcher:
         item.as_before = True
         if ruling is Ruling.REFUSE:
             return Output.reply(Outcome.STOPPED, loops.REFUSAL)
+        self._end_turn(identity)
+        return Output.reply(Outcome.STOPPED, loops.END)
+
+    def _end_turn(self, identity: Identity) -> None:
+        """The circle is closed: what its call printed, if it succeeded, is the answer."""
         self._stopped = loops.END
         self._circle_answer = self.loops.circle_answer(identity)
-        return Output.reply(Outcome.STOPPED, loops.END)
 
     def _refuse(self, item: OpenCall, error: ToolError) -> Output:
         """A ToolError before the run is the call's answer; it counts for the loop detector like any other."""
@@ -193,7 +201,7 @@ class Dispatcher:
                 self._listen(Notice(error.remedy))
         if outcome is Outcome.REFUSED:
             self.loops.remember_refusal(item.identify())
-        circling = self._rule(item) if item.identity is None else None
+        circling = self._stop_circle(item) if item.identity is None else None
         return circling or Output.reply(outcome, error.message)
 
     # After the run
@@ -202,27 +210,25 @@ class Dispatcher:
         """Steps 8 to 10: shape, hook, loop detector, commit. Every call ends here, once."""
         output, identity = item.output, item.identify()
         assert output is not None, "a call that is not answered does not come here"
-        answer = answer_text(output)
-        content = shape(output, limit=self._output_limit(), spill=self._spill())
-        if item.as_before:
-            answer = self.loops.circle_answer(identity) or ""
+        item.told = told = self._tell(item, output)
         if item.approved is not None:
-            content, answer = self._after_hooks(item, item.approved, content, answer)
-            self.loops.remember(item.approved.tool, identity, output.outcome, answer)
+            self.loops.remember(item.approved.tool, identity, output.outcome, told.answer)
         notice = self.loops.record(
             identity,
             _fingerprint(output),
             polls=item.approved is not None and item.approved.tool.repeat,
             order=item.order,
-            answer=answer if output.outcome is Outcome.OK else None,
+            answer=told.answer if told.own and output.outcome is Outcome.OK else None,
             as_before=item.as_before,
         )
+        if self.loops.has_polled_out:
+            self._end_turn(identity)
         notes = [f"({note})" for note in item.notes] + ([notice] if notice and not item.as_before else [])
         result = ToolResult(
             call=item.as_written_down(),
-            outcome=output.outcome,
-            content="\n".join([content, *notes]),
-            answer=answer,
+            outcome=told.outcome,
+            content="\n".join([told.content, *notes]),
+            answer=told.answer,
             seconds=item.seconds,
             denials=output.denials,
         )
@@ -230,14 +236,26 @@ class Dispatcher:
         self._listen(CallEnded(result))
         return result
 
-    def _after_hooks(self, item: OpenCall, approved: ApprovedCall, content: str, answer: str) -> tuple[str, str]:
+    def _tell(self, item: OpenCall, output: Output) -> Told:
+        """Steps 8 and 9: what the model reads, and the output alone."""
+        try:
+            content = shape(output, limit=self._output_limit(), spill=self._spill)
+            if item.as_before:
+                before = self.loops.circle_answer(item.identify())
+                return Told(output.outcome, content, before or "", own=before is not None)
+            told = Told(output.outcome, content, answer_text(output))
+            return self._show_hooks(item, item.approved, told) if item.approved is not None else told
+        except Exception as error:  # noqa: BLE001 - whatever broke: no output that was not looked at
+            return last_guard.untold(item.name, output.outcome, error, ran=item.approved is not None)
+
+    def _show_hooks(self, item: OpenCall, approved: ApprovedCall, told: Told) -> Told:
         """The hooks after a call that ran. One that fails withholds the output, from the model and as an answer."""
-        said = self._hooks.after(approved.tool.name, approved.arguments, item.call.id, content)
+        said = self._hooks.after(approved.tool.name, approved.arguments, item.call.id, told.content)
         self._heed(item, said.context, said.warnings)
         if not said.withheld:
-            return content, answer
+            return told
         withheld = f"The call of `{approved.tool.name}` ran; its output is withheld: {said.withheld}"
-        return withheld, withheld
+        return Told(told.outcome, withheld, withheld, own=False)
 
     def _heed(self, item: OpenCall, context: Sequence[str], warnings: Sequence[str]) -> None:
         """What hooks say beside their verdict: context goes to the model, warnings to the user."""
@@ -248,11 +266,15 @@ class Dispatcher:
     def _conclude(self, opened: Sequence[OpenCall], results: Sequence[ToolResult]) -> Answered:
         if self._stopped:
             return Answered(tuple(results), self._stopped, self._circle_answer)
-        last = opened[-1].tool if opened else None
         ended_well = all(result.outcome in (Outcome.OK, Outcome.REPEATED) for result in results)
-        if last is not None and last.final and ended_well:
+        if opened and ended_well and _is_final(opened[-1]):
             return Answered(tuple(results), answer=results[-1].answer)
         return Answered(tuple(results))
+
+
+def _is_final(item: OpenCall) -> bool:
+    """Whether the output of this call is the turn's answer. If it was withheld, the model has to give one."""
+    return item.tool is not None and item.tool.final and item.told is not None and item.told.own
 
 
 def _fingerprint(output: Output) -> str:
@@ -263,7 +285,7 @@ def _fingerprint(output: Output) -> str:
 def _complaint(tool: Tool, text: str) -> str:
     """What is wrong with arguments that a person edited, "" if nothing is."""
     try:
-        steps.check(tool, steps.parse(text))
+        arguments.check(tool, arguments.parse(text))
     except ToolError as error:
         return error.message
     return ""

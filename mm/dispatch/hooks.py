@@ -161,6 +161,8 @@ class Hooks:
             finished = run_program(program, stop=self._stop, spill=None)
         except ToolError as error:
             raise _FailedError(f"could not be started: {error.message}") from error
+        except Exception as error:  # a guard that breaks, refuses like one that fails
+            raise _FailedError(f"could not be run: {type(error).__name__}: {error}") from error
         if finished.ended is Ended.INTERRUPTED:
             raise Interrupted(f"the user interrupted the hook `{hook.command[0]}`.")
         if finished.ended is Ended.TIMED_OUT:
@@ -220,13 +222,11 @@ def _read_json(text: str) -> HookVerdict:
 
 def _updated_input(text: str, said: dict[str, JSON], inner: dict[str, JSON]) -> dict[str, JSON] | None:
     """The arguments that a hook wants instead, which still know how their numbers were spelt."""
-    if not any("updatedInput" in place for place in (said, inner)):
-        return None
     literals = read_literals(text)
-    if "updatedInput" in inner:
-        said, literals = inner, literals["hookSpecificOutput"]
-    if _field(said, "updatedInput", dict) is None:
-        raise _FailedError("wrote `updatedInput` that is not an object")
+    if _field(inner, "updatedInput", dict) is not None:
+        literals = literals["hookSpecificOutput"]
+    elif _field(said, "updatedInput", dict) is None:
+        return None
     try:
         return parse(spell(literals["updatedInput"]))
     except ToolError as error:

@@ -1,7 +1,15 @@
 """Models that go in circles: a call that has just succeeded is not run again, and a circle ends the turn.
 
-Two questions, asked of every call. The repeat check, before consent: did this very call just succeed? The loop
-detector, over every answered call: does the turn repeat the same calls with the same results?
+Two questions, each with a memory of its own.
+
+    question         asked before consent       told after the answer          what it remembers
+    repeat check     `repeated`: did this       `remember`: the calls that     the one last call that may have had
+                     call just succeed?         ran                            an effect
+    loop detector    `rule`: does this call     `record`: every call,          all calls of the turn with their
+                     go on with a circle?       however it was answered        results
+
+A call that one of the two answers has no result of its own: it is recorded `as_before`, with the result that the same
+call had, so that a circle goes on through its refusals until it ends the turn.
 """
 
 from __future__ import annotations
@@ -42,7 +50,7 @@ class _Entry:
 
     identity: Identity
     result: str  # a digest of the raw result
-    polls: bool  # the tool was declared `repeat`
+    polls: bool  # it ran, and its tool was declared `repeat`
     order: int  # the call's place in its reply
     answer: str | None  # what it printed, if it succeeded
 
@@ -115,11 +123,11 @@ class Loops:
             passes = self._passes(length)
             if passes < REFUSE_AT - 1 or self._entries[-length].identity != identity:
                 continue
-            polls = any(entry.polls for entry in self._entries[-length:])
-            if passes >= (POLL_END_AT if polls else END_AT - 1):
+            if self._polls(length):
+                continue  # only its next result tells
+            if passes >= END_AT - 1:
                 return Ruling.END_TURN
-            if not polls:
-                ruling = Ruling.REFUSE
+            ruling = Ruling.REFUSE
         return ruling
 
     def record(
@@ -138,10 +146,16 @@ class Loops:
             passes = self._passes(length)
             if passes < NOTICE_AT:
                 continue
-            if any(entry.polls for entry in self._entries[-length:]):
+            if self._polls(length):
                 return _POLL_NOTICE.format(passes) if passes % POLL_NOTICE_EVERY == 0 else ""
             return _NOTICE if length == 1 else _CYCLE_NOTICE.format(length)
         return ""
+
+    @property
+    def has_polled_out(self) -> bool:
+        """Whether calls of `repeat` tools have by now had the same results so often that the turn ends."""
+        lengths = range(1, LONGEST_CYCLE + 1)
+        return any(self._polls(length) and self._passes(length) >= POLL_END_AT for length in lengths)
 
     def circle_answer(self, identity: Identity) -> str | None:
         """What the call that closes the circle printed when it succeeded; None if it never did."""
@@ -155,6 +169,10 @@ class Loops:
         """All calls of a group are answered: put them into the model's order, however they ended."""
         start = self._reply_started
         self._entries[start:] = sorted(self._entries[start:], key=lambda entry: entry.order)
+
+    def _polls(self, length: int) -> bool:
+        """Whether a call of a `repeat` tool is among the last `length` ones."""
+        return any(entry.polls for entry in self._entries[-length:])
 
     def _passes(self, length: int) -> int:
         """How often the last `length` entries stand at the end, one pass directly after the other."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from mm.dispatch.json_text import to_json
 from mm.dispatch.loops import Identity
+from mm.dispatch.shape import Told
 from mm.messages import ToolCall
 from mm.tools.spec import ApprovedCall, Output, Tool
 
@@ -20,6 +21,7 @@ class OpenCall:
     identity: Identity | None = None
     approved: ApprovedCall | None = None
     output: Output | None = None
+    told: Told | None = None  # what came of the output in the end
     notes: tuple[str, ...] = ()  # what the reply tells the model beside the output
     as_before: bool = False  # not run, since it was answered already: counts with its earlier result
     started: float = 0.0
@@ -37,6 +39,11 @@ class OpenCall:
         if self._approved_call is not None:
             return self._approved_call
         return replace(self.call, name=self.tool.name) if self.tool else self.call
+
+    @property
+    def name(self) -> str:
+        """The tool's name; as the model wrote it where no tool was found."""
+        return self.tool.name if self.tool else self.call.name
 
     def identify(self) -> Identity:
         """What makes it the same call as another: what it says as written, where nothing better is known."""

@@ -8,16 +8,18 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
+from mm.dispatch import last_guard
 from mm.dispatch.brief import in_short
 from mm.dispatch.names import Names
 from mm.dispatch.open_call import OpenCall
 from mm.errors import ToolError
 from mm.events import CallProgress, CallStarted, Listener
-from mm.interrupt import Interrupt
+from mm.interrupt import Interrupt, Interrupted
 from mm.messages import Outcome, ToolCall
 from mm.tools.spec import ApprovedCall, Executor, Kind, Output, Run
 from mm.workers import work_beside
 
+MOST_BESIDE = 16  # calls that run at once: each takes threads, pipes and memory
 GRACE = 5.0  # seconds that an interrupted executor has to return
 _LOOK = 0.5  # seconds between two looks at the stop event while nothing ends
 
@@ -28,13 +30,14 @@ def groups(opened: Sequence[OpenCall], names: Names) -> Iterator[list[OpenCall]]
     """Calls of tools without effect, next to each other, may run side by side; every other call runs alone."""
     group: list[OpenCall] = []
     for item in opened:
-        if _may_run_beside_others(item, names):
-            group.append(item)
-            continue
-        if group:
+        beside = _may_run_beside_others(item, names)
+        if group and (not beside or len(group) == MOST_BESIDE):
             yield group
-        group = []
-        yield [item]
+            group = []
+        if beside:
+            group.append(item)
+        else:
+            yield [item]
     if group:
         yield group
 
@@ -93,27 +96,35 @@ class Runner:
             item, output = self._next(running, ended)
             running.remove(item)
             item.output = output
-            item.seconds = time.monotonic() - item.started
+            item.seconds = time.monotonic() - item.started if item.started else 0.0
             yield item
 
     def _start(self, item: OpenCall, ended: queue.SimpleQueue[_Ended]) -> None:
-        approved = item.approved
-        assert approved is not None, "only what consent approved is run"
-        self._started(item.as_written_down())
-        self._listen(CallStarted(item.call, approved.tool.name, in_short(approved.arguments)))
-        executor = self._executors[approved.tool.kind]
-        call_id, listen = item.call.id, self._listen
-        run = Run(self._interrupt.stop, self._spill(), lambda line: listen(CallProgress(call_id, line)))
+        try:
+            work = self._make_work(item, ended)
+        except Exception as error:  # noqa: BLE001 - without all that surrounds it nothing runs
+            ended.put((item, last_guard.not_run(item.name, error)))
+            return
         item.started = time.monotonic()
-
-        def work() -> None:
-            ended.put((item, _run_safely(executor, approved, run)))
-
-        if approved.tool.interactive:
+        if item.approved is not None and item.approved.tool.interactive:
             # It reads from the terminal, where Ctrl-C arrives in the main thread; it runs alone anyway.
             work()
             return
-        work_beside(work)
+        try:
+            work_beside(work)
+        except RuntimeError as error:  # no thread left
+            ended.put((item, last_guard.not_run(item.name, error)))
+
+    def _make_work(self, item: OpenCall, ended: queue.SimpleQueue[_Ended]) -> Callable[[], None]:
+        """Write down that the call starts. Gives the work that runs it."""
+        approved = item.approved
+        assert approved is not None, "only what consent approved is run"
+        executor = self._executors[approved.tool.kind]
+        call_id, listen = item.call.id, self._listen
+        run = Run(self._interrupt.stop, self._spill(), lambda line: listen(CallProgress(call_id, line)))
+        self._started(item.as_written_down())
+        listen(CallStarted(item.call, approved.tool.name, in_short(approved.arguments)))
+        return lambda: ended.put((item, _run_safely(executor, approved, run)))
 
     def _next(self, running: Sequence[OpenCall], ended: queue.SimpleQueue[_Ended]) -> _Ended:
         """Wait for the next call to end; after an interrupt only for a short while, then give one up."""
@@ -139,11 +150,11 @@ def _run_safely(executor: Executor, approved: ApprovedCall, run: Run) -> Output:
         return executor.run(approved, run)
     except ToolError as error:
         return Output.reply(Outcome.FAILED, error.message)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Interrupted):
         run.stop.set()
         return Output.reply(Outcome.INTERRUPTED, _INTERRUPTED)
-    except Exception as error:  # noqa: BLE001 - the last guard: whatever happens, the call is answered
-        return Output.reply(Outcome.FAILED, f"`{approved.tool.name}` could not be run: {type(error).__name__}: {error}")
+    except BaseException as error:  # noqa: BLE001 - whatever broke, also what would end a thread without a word
+        return last_guard.broke_off(approved.tool.name, error)
 
 
 _INTERRUPTED = "Interrupted by the user."

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from mm.errors import MMError
+from mm.messages import Outcome
 from mm.tools.capture import spill_text
 from mm.tools.spec import Captured, Output
 from mm.visible import remove_escapes
@@ -15,11 +18,24 @@ _NEAR = 200  # characters: a cut moves to the end of a line if one is this near
 _STDERR_SHARE = 4  # stderr gets at least a quarter of the limit
 
 
-def shape(output: Output, *, limit: int, spill: Path) -> str:
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is told of a call: `content` to the model, `answer` where the call ends the turn.
+
+    `own`: the answer is the tool's own output, so that it may be the turn's. It is not if the output was withheld.
+    """
+
+    outcome: Outcome
+    content: str
+    answer: str
+    own: bool = True
+
+
+def shape(output: Output, *, limit: int, spill: Callable[[], Path]) -> str:
     """The text for the model, at most about `limit` characters of output.
 
     First `exit code: n` if not 0, then a note, stdout, and stderr labelled. What is over the limit is cut in the
-    middle: said exactly, with the path of a private file in `spill` that has the whole.
+    middle: said exactly, with the path of a private file that has the whole, in the folder that `spill` gives.
     """
     stdout, stderr = _Text.of(output.stdout, limit), _Text.of(output.stderr, limit)
     spare = max(0, limit - stdout.length) if stderr.length else 0
@@ -61,7 +77,7 @@ class _Text:
         text = remove_escapes(data.decode("utf-8", "replace"))
         return cls(captured, text, len(text))
 
-    def cut(self, limit: int, spill: Path | None) -> str:
+    def cut(self, limit: int, spill: Callable[[], Path] | None) -> str:
         if self.text is None:
             return self._cut_bytes(limit)
         if len(self.text) <= limit:
@@ -70,7 +86,7 @@ class _Text:
         missing = len(self.text) - len(head) - len(tail)
         file = self.captured.file
         if file is None and spill is not None:
-            file = spill_text(spill, self.captured.head)
+            file = _keep(spill, self.captured.head)
         return _join(head, f"{missing:,} characters left out here{_where(file, self.captured)}", tail)
 
     def _cut_bytes(self, limit: int) -> str:
@@ -82,6 +98,14 @@ class _Text:
         missing = self.captured.size - sum(map(len, shown))
         clean = [remove_escapes(part.decode("utf-8", "replace")) for part in shown]
         return _join(clean[0], f"{missing:,} bytes left out here{_where(self.captured.file, self.captured)}", clean[1])
+
+
+def _keep(spill: Callable[[], Path], data: bytes) -> Path | None:
+    """A file with the whole. A folder that cannot be used costs only that."""
+    try:
+        return spill_text(spill(), data)
+    except MMError:
+        return None
 
 
 def _whole(captured: Captured, most: int) -> bytes | None:

@@ -94,7 +94,7 @@ def find_program(name: str, path: str) -> str:
     for candidate in candidates:
         if os.access(candidate, os.X_OK) and not Path(candidate).is_dir():
             return candidate
-    if any(Path(candidate).is_file() for candidate in candidates):
+    if any(os.path.isfile(candidate) for candidate in candidates):  # noqa: PTH113 - Path fails in folders closed to us
         raise CannotRunError(f"`{name}` may not be executed. Nothing ran. The user can mend that with `chmod +x`.")
     where = "is not there" if "/" in name else "is not installed: no folder on PATH has it"
     raise CannotRunError(f"The program `{name}` {where}. Nothing ran. Tell the user, or do without it.")

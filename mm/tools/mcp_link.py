@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from typing import Protocol
 
 from mcp.client._transport import TransportStreams
@@ -24,18 +25,27 @@ class SessionExpiredError(Exception):
     """The server no longer knows the session: nothing of the request was done."""
 
 
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A request that the transport itself refused: with what ("HTTP 503 Service Unavailable"), and whether because
+    the server has forgotten the session."""
+
+    problem: str
+    forgotten: bool
+
+
 class Link(Protocol):
     """A way to reach one server, used for one session.
 
-    `broken` says that nothing more can come over it, `expired` that the server has forgotten the session.
-    `problem` is what the last request was refused with, if the transport tells ("HTTP 503 Service Unavailable").
-    `on_end` is called once when the link breaks by itself; the session sets it.
+    `broken` says that nothing more can come over it. `on_end` is called once when the link breaks by itself; the
+    session sets it.
     """
 
     broken: bool
-    expired: bool
-    problem: str
     on_end: Callable[[], None]
+
+    def refusal(self, request: int) -> Refusal | None:
+        """How the transport refused the request of this id, if it did. Told once."""
 
     def streams(self) -> AbstractAsyncContextManager[TransportStreams]:
         """The messages from the server and to it. Leaving the context ends all that was started for it."""

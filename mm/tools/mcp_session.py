@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Callable
 
 import mcp_types
@@ -19,6 +20,7 @@ from mm.tools.spec import Arguments
 
 MOST_PAGES = 1000
 _END = 8.0  # seconds for a session to end, its program included
+_FIRST_NUMBER = 1001  # of mm's own requests; the SDK numbers its own from 1
 # Words of the SDK for an answer that broke off, and for a status that it does not name.
 _LOST_STREAM = "SSE stream"
 _NAMELESS = "Server returned an error response"
@@ -37,6 +39,7 @@ class Session:
         self._dispatcher: JSONRPCDispatcher[TransportContext] | None = None
         self._error: BaseException | None = None
         self._watchers: list[Callable[[str], None]] = []
+        self._numbers = itertools.count(_FIRST_NUMBER)
         link.on_end = self._end
 
     async def open(self) -> None:
@@ -123,20 +126,22 @@ class Session:
 
     async def _ask(self, method: str, parameters: dict[str, JSON], options: CallOptions) -> dict[str, JSON]:
         assert self._dispatcher is not None, "opened before it is asked"
+        number = next(self._numbers)
         try:
-            return await self._dispatcher.send_raw_request(method, parameters, options)
+            return await self._dispatcher.send_raw_request(method, parameters, {**options, "request_id": number})
         except MCPError as error:
-            if self._link.expired:
+            refusal = self._link.refusal(number)
+            if refusal is not None and refusal.forgotten:
                 raise SessionExpiredError from error
             if self.ended:
                 await self.close()
                 raise ServerError(self.explain(), Outcome.KILLED) from error
-            raise self._refusal(error) from error
+            if refusal is not None and error.message == _NAMELESS:
+                raise ServerError(f"it answered {refusal.problem}") from error
+            raise self._failure(error) from error
 
-    def _refusal(self, error: MCPError) -> ServerError:
+    def _failure(self, error: MCPError) -> ServerError:
         """An error that leaves the session as it is."""
-        if error.message == _NAMELESS and self._link.problem:
-            return ServerError(f"it answered {self._link.problem}")
         lost = error.code == mcp_types.CONNECTION_CLOSED and error.message.startswith(_LOST_STREAM)
         outcome = Outcome.KILLED if lost else Outcome.FAILED
         return ServerError(f"it answered with an error: {said(error)}", outcome)

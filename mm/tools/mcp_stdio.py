@@ -37,8 +37,6 @@ class ProcessLink:
         self, server: McpServer, environment: Mapping[str, str], cwd: Path, skipped: Callable[[str], None]
     ) -> None:
         self.broken = False
-        self.expired = False
-        self.problem = ""
         self.on_end: Callable[[], None] = lambda: None
         self._server = server
         self._env = {**environment, **server.env}
@@ -66,6 +64,9 @@ class ProcessLink:
             self.broken = True
             for stream in (to_session, from_server, to_server, from_session):
                 stream.close()
+
+    def refusal(self, request: int) -> None:
+        """A pipe refuses nothing: what the program says is its own answer."""
 
     def explain(self, error: BaseException | None) -> str:
         error = leaf(error) if error else None

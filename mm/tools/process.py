@@ -79,8 +79,11 @@ def run_program(
     then. Raises ToolError if the program cannot be started.
     """
     stdout, stderr = Capture(spill), Capture(spill)
-    finished = feed_program(program, stop=stop, stdout=stdout, stderr=stderr, watch=watch)
-    return Finished(finished.ended, finished.exit_code, stdout.finish(), stderr.finish(), held_open=finished.held_open)
+    try:
+        finished = feed_program(program, stop=stop, stdout=stdout, stderr=stderr, watch=watch)
+    finally:
+        captured = stdout.finish(), stderr.finish()
+    return Finished(finished.ended, finished.exit_code, *captured, held_open=finished.held_open)
 
 
 def feed_program(
@@ -91,21 +94,34 @@ def feed_program(
     stderr: Sink | None,
     watch: Callable[[str], None] | None = None,
 ) -> Finished:
-    """The same, into sinks of the caller's; `stderr` None joins both streams, as on a terminal."""
+    """The same, into sinks of the caller's; `stderr` None joins both streams, as on a terminal.
+
+    What breaks in here, for want of a descriptor or in a sink, ends the program before it is raised.
+    """
     if stop.is_set():
         return Finished(Ended.INTERRUPTED, None)
     process = start_program(program, join=stderr is None)
     deadline = None if program.timeout is None else time.monotonic() + program.timeout
-    with Drain(process, stdout, stderr, program.stdin, watch) as drain:
-        ended = _follow(drain, deadline, stop)
-        if ended is not Ended.EXITED:
-            signal_session(process.pid, signal.SIGTERM)
-            drain.until(time.monotonic() + GRACE)
-            # Always: some of the session may ignore TERM. The leader is not yet reaped, so the id is still its own.
-            signal_session(process.pid, signal.SIGKILL)
-            drain.until(time.monotonic() + GRACE)
-        code = process.wait() if drain.exited else process.poll()
-        return Finished(ended, code, held_open=ended is Ended.EXITED and not drain.all_read)
+    try:
+        with Drain(process, stdout, stderr, program.stdin, watch) as drain:
+            return _follow_to_end(process, drain, deadline, stop)
+    except BaseException:
+        _kill(process)
+        raise
+
+
+def _follow_to_end(
+    process: subprocess.Popen[bytes], drain: Drain, deadline: float | None, stop: threading.Event
+) -> Finished:
+    ended = _follow(drain, deadline, stop)
+    if ended is not Ended.EXITED:
+        signal_session(process.pid, signal.SIGTERM)
+        drain.until(time.monotonic() + GRACE)
+        # Always: some of the session may ignore TERM. The leader is not yet reaped, so the id is still its own.
+        signal_session(process.pid, signal.SIGKILL)
+        drain.until(time.monotonic() + GRACE)
+    code = process.wait() if drain.exited else process.poll()
+    return Finished(ended, code, held_open=ended is Ended.EXITED and not drain.all_read)
 
 
 def _follow(drain: Drain, deadline: float | None, stop: threading.Event) -> Ended:
@@ -148,6 +164,17 @@ def end_program(process: subprocess.Popen[bytes], grace: float = GRACE, *, patie
     signal_session(process.pid, signal.SIGKILL)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(GRACE)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End at once, with all of its session, a program that can no longer be followed."""
+    for stream in filter(None, (process.stdin, process.stdout, process.stderr)):
+        with contextlib.suppress(OSError):
+            stream.close()
+    if process.returncode is None:
+        signal_session(process.pid, signal.SIGKILL)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(GRACE)
 
 
 def signal_session(leader: int, number: int) -> None:
@@ -263,12 +290,13 @@ def _wait_for_exit(process: subprocess.Popen[bytes], timeout: float) -> None:
 def _other_groups(session: int) -> set[int]:
     """Process groups of a session, from /proc; none where there is no /proc."""
     groups = set()
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            # pid (name) state parent group session …; the name may hold blanks and brackets
-            fields = (folder / "stat").read_bytes().rpartition(b")")[2].split()
-        except OSError:
-            continue
-        if int(fields[3]) == session:
-            groups.add(int(fields[2]))
+    with contextlib.suppress(OSError):  # where not one descriptor is left, the leader's group is all that is known
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                # pid (name) state parent group session …; the name may hold blanks and brackets
+                fields = (folder / "stat").read_bytes().rpartition(b")")[2].split()
+            except OSError:
+                continue
+            if int(fields[3]) == session:
+                groups.add(int(fields[2]))
     return groups

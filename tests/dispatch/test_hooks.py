@@ -69,7 +69,16 @@ def test_a_hook_is_told_about_the_call_on_its_input() -> None:
     assert json.loads(seen.context[0])["hook_event_name"] == "postToolCall"
 
 
-@pytest.mark.parametrize("text", ["exit 0", "cat > /dev/null", "echo fine", "echo '[not an object'", "echo '{}'"])
+NULLS = (
+    '{"updatedInput": null, "permissionDecision": null, "hookSpecificOutput": null}',
+    '{"hookSpecificOutput": {"updatedInput": null, "additionalContext": null}}',
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["exit 0", "cat > /dev/null", "echo fine", "echo '[not an object'", "echo '{}'", *(f"echo '{n}'" for n in NULLS)],
+)
 def test_a_hook_that_ends_well_and_says_nothing_has_no_opinion(text: str) -> None:
     assert before(shell(text)) == HookVerdict()
 
@@ -88,7 +97,7 @@ FAILING = {
     "unknown word": says({"permissionDecision": "maybe"}),
     "wrong type": says({"permissionDecision": True}),
     "updatedInput": says({"updatedInput": "v=2"}),
-    "updatedInput null": says({"hookSpecificOutput": {"updatedInput": None}}),
+    "inner updatedInput": says({"updatedInput": {"v": "2"}, "hookSpecificOutput": {"updatedInput": ["v=2"]}}),
     "talks first": shell('echo checking; echo \'{"permissionDecision": "deny"}\''),
     "output": says({"hookSpecificOutput": "deny"}),
 }

@@ -75,9 +75,27 @@ def test_five_different_calls_in_turn_are_left_to_the_cap_on_rounds() -> None:
 
 def test_a_tool_made_for_polling_is_noticed_every_fifth_time_and_ends_at_the_twentieth() -> None:
     loops = Loops()
-    said = [call(loops, "poll", polls=True) for _ in range(21)]
-    assert [n + 1 for n, (_, notice) in enumerate(said[:20]) if notice] == [5, 10, 15, 20]
-    assert [ruling for ruling, _ in said] == [Ruling.GO_ON] * 20 + [Ruling.END_TURN]
+    said = [(*call(loops, "poll", polls=True), loops.has_polled_out) for _ in range(20)]
+    assert {ruling for ruling, _, _ in said} == {Ruling.GO_ON}, "the twentieth result may be another"
+    assert [n + 1 for n, (_, notice, _) in enumerate(said) if notice] == [5, 10, 15, 20]
+    assert [n + 1 for n, (_, _, over) in enumerate(said) if over] == [20]
+
+
+def test_polling_whose_twentieth_result_is_another_goes_on() -> None:
+    loops = Loops()
+    for _ in range(19):
+        call(loops, "poll", polls=True)
+    call(loops, "poll", "done", polls=True)
+    assert not loops.has_polled_out
+
+
+def test_a_cycle_with_polling_in_it_ends_at_its_twentieth_pass() -> None:
+    loops = Loops()
+    over = []
+    for number in range(1, 41):
+        call(loops, "wait" if number % 2 == 0 else "poll", polls=number % 2 == 1)
+        over += [number] if loops.has_polled_out else []
+    assert over == [40]
 
 
 def test_polling_with_another_call_in_between_is_polling_still() -> None:

@@ -28,7 +28,7 @@ def _captured(text: str | bytes, spill: Path | None = None) -> Captured:
 
 
 def shaped(one: Output, spill: Path = Path("/nowhere"), limit: int = LIMIT) -> str:
-    return shape(one, limit=limit, spill=spill)
+    return shape(one, limit=limit, spill=lambda: spill)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,9 @@ class Loopback:
     form: str = "json"  # or "sse", or "sse-open": the stream stays open after the answer
     unknown_status: int = 404
     refuse: int = 0  # a status that every request is refused with
-    break_call: str = ""  # "accepted", "no-json", "html", "cut": how calls are answered
+    break_call: str = ""  # "accepted", "no-json", "html", "cut", "parameter", "held": how calls are answered
+    held: threading.Event = field(default_factory=threading.Event)  # a call is held
+    released: threading.Event = field(default_factory=threading.Event)  # and may be answered
     sessions: set[str] = field(default_factory=set)
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
@@ -114,7 +116,12 @@ class _Handler(BaseHTTPRequestHandler):
         elif kind == "cut":
             self._begin_stream()
             self.close_connection = True
+        elif kind == "parameter":
+            self._send(400, b'{"error": "Invalid value of the parameter session_id"}')
         else:
+            if kind == "held":
+                self.state.held.set()
+                self.state.released.wait(30)
             text = json.dumps(request["params"]["arguments"])
             self._answer(request, {"content": [{"type": "text", "text": text}]})
 
@@ -147,8 +154,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         for name, value in {"content-type": kind, "content-length": str(len(body)), **headers}.items():
             self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
+        with contextlib.suppress(OSError):  # nobody may be waiting any more
+            self.end_headers()
+            self.wfile.write(body)
 
 
 _HELLO = {

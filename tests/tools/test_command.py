@@ -256,6 +256,11 @@ def test_a_program_without_a_slash_is_never_taken_from_the_current_folder(
         find_program(f"{tmp_path}/gone", "/bin")
 
 
+def test_a_folder_on_path_that_cannot_be_looked_into_holds_no_program() -> None:
+    with pytest.raises(ToolError, match="no folder on PATH has it"):
+        find_program("no-such-program", f"/{'x' * 300}:/bin")
+
+
 def test_a_script_that_cannot_start_is_answered(tmp_path: Path) -> None:
     script = tmp_path / "run"
     script.write_text("echo no first line\n")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from mm.messages import Outcome
+from mm.tools.spec import Output
 from tests.mcp_servers.loopback import serving
 from tests.mcp_servers.running import call, http, started, text, tools
 
@@ -36,6 +39,33 @@ def test_a_server_that_forgets_every_session_is_not_asked_for_ever() -> None:
         output = call(servers, "mcp__web__say")
         assert output.outcome is Outcome.FAILED
         assert server.methods().count("tools/call") <= 2
+
+
+def test_a_call_that_is_under_way_when_another_finds_the_session_forgotten_is_not_sent_again() -> None:
+    """Nobody knows what it did by then: only the call that the server refused for that reason did nothing."""
+    with serving() as server, started(http("web", server.url)) as servers:
+        server.break_call = "held"
+        outputs: list[Output] = []
+        under_way = threading.Thread(target=lambda: outputs.append(call(servers, "mcp__web__say", {"held": 1})))
+        under_way.start()
+        assert server.held.wait(30)
+        server.break_call = ""
+        server.sessions.clear()
+        assert call(servers, "mcp__web__say", {"a": 1}).outcome is Outcome.OK
+        server.released.set()
+        under_way.join(30)
+        sent = [request["params"]["arguments"] for request in server.requests if request["method"] == "tools/call"]
+        assert sent == [{"held": 1}, {"a": 1}, {"a": 1}]
+        assert outputs[0].outcome is Outcome.KILLED and "unknown" in text(outputs[0])
+
+
+def test_a_refusal_that_names_a_parameter_is_not_taken_for_a_forgotten_session() -> None:
+    with serving() as server, started(http("web", server.url)) as servers:
+        server.break_call = "parameter"
+        output = call(servers, "mcp__web__say")
+        assert output.outcome is Outcome.FAILED and "HTTP 400 Bad Request" in text(output)
+        assert server.methods().count("initialize") == 1
+        assert server.methods().count("tools/call") == 1
 
 
 class _Forgetful(set[str]):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -14,7 +16,17 @@ import pytest
 
 from mm.errors import ToolError
 from mm.messages import Outcome
-from mm.tools.process import Ended, Finished, Program, as_output, end_program, run_program, start_program
+from mm.tools import process
+from mm.tools.process import (
+    Ended,
+    Finished,
+    Program,
+    as_output,
+    end_program,
+    feed_program,
+    run_program,
+    start_program,
+)
 
 
 def program(*argv: str, stdin: bytes | None = None, timeout: float | None = 20, cwd: Path = Path("/")) -> Program:
@@ -235,3 +247,39 @@ def test_no_descriptor_and_no_child_is_left_behind() -> None:
         run(shell("echo x; cat", stdin=b"y"))
         run(shell("sleep 100", timeout=0.05))
     assert left() == before
+
+
+class Failing:
+    """A sink that takes one piece and cannot keep it."""
+
+    def __init__(self) -> None:
+        self.taken = b""
+
+    def write(self, data: bytes) -> None:
+        self.taken += data
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_program_that_cannot_be_followed_to_its_end_is_ended() -> None:
+    taken, rest = Failing(), Failing()
+    with pytest.raises(OSError, match="No space left"):
+        feed_program(shell("sleep 100 & echo $! $$; wait"), stop=threading.Event(), stdout=taken, stderr=rest)
+    child, leader = map(int, taken.taken.split())
+    assert not is_running(leader)
+    wait_until(lambda: not is_running(child))
+
+
+def test_a_program_whose_output_no_descriptor_is_left_for_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As when many calls run side by side: its own pipes could just be made."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def no_descriptor(given: subprocess.Popen[bytes], *rest: object) -> None:
+        started.append(given)
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(process, "Drain", no_descriptor)
+    before = sum(1 for _ in Path("/proc/self/fd").iterdir())
+    with pytest.raises(OSError, match="Too many open files"):
+        run(shell("sleep 100", stdin=b"x"))
+    assert started[0].returncode == -signal.SIGKILL
+    assert sum(1 for _ in Path("/proc/self/fd").iterdir()) == before
