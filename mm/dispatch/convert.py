@@ -2,6 +2,15 @@
 
 A value that validates is never changed. Otherwise readings are tried rank by rank (decode, number to text, leave out,
 wrap); one that validates is taken, two at the same rank are ambiguous, and none leaves the value as it was sent.
+
+    _read        valid: as it is, else
+    _repaired    within the bounds of depth and work, by its kind, and if nothing fits `_wrapped` into a list
+      _decoded     text: `_read` of what it holds
+      _as_text     a number: its literal
+      _inside      a list or object: `_by_way` for each way, with each member that is not valid `_repaired`
+
+A position is the subschemas that judge one value, a way those that describe it together, unions decided
+(`mm.schemas.compiled`); an attempt is a value repaired as far as it could be, for the reply (`Readings`).
 """
 
 from __future__ import annotations
@@ -53,18 +62,18 @@ class Conversion:
     ) -> Readings:
         if self._schema.is_valid(value, position):
             return Readings((Reading(value),), value)
-        return self._mended(value, position, path, source, wrap=wrap)
+        return self._repaired(value, position, path, source, wrap=wrap)
 
-    def _mended(self, value: JSON, position: Position, path: Tokens, source: Source | None, *, wrap: bool) -> Readings:
+    def _repaired(self, value: JSON, position: Position, path: Tokens, source: Source | None, *, wrap: bool) -> Readings:
         """The readings of a value that is not valid as it is."""
         self._spend(value)
         if len(path) > MAX_DEPTH:
             return Readings((), value)
         if not isinstance(value, (dict, list)):
-            return self._repaired(value, position, path, source, wrap)
+            return self._by_kind(value, position, path, source, wrap)
         key = (path, position, wrap, source)
         if key not in self._known:
-            self._known[key] = self._repaired(value, position, path, source, wrap)
+            self._known[key] = self._by_kind(value, position, path, source, wrap)
         return self._known[key]
 
     def _spend(self, value: JSON, steps: int = 1) -> None:
@@ -73,7 +82,7 @@ class Conversion:
         if self._left < 0:
             raise TooMuchError
 
-    def _repaired(self, value: JSON, position: Position, path: Tokens, source: Source | None, wrap: bool) -> Readings:
+    def _by_kind(self, value: JSON, position: Position, path: Tokens, source: Source | None, wrap: bool) -> Readings:
         if isinstance(value, (dict, list)):
             result = self._inside(value, position, path, source)
         elif isinstance(value, str):
@@ -217,7 +226,7 @@ class Conversion:
                 items.append(item)
                 continue
             place = path if wrapping else (*path, index)
-            result = self._mended(item, position, place, source, wrap=not wrapping)
+            result = self._repaired(item, position, place, source, wrap=not wrapping)
             reading = result.found[0] if len(result.found) == 1 else Reading(result.attempt)
             items.append(reading.value)
             rank = max(rank, reading.rank)
@@ -232,7 +241,7 @@ class Conversion:
             if self._schema.is_valid(item, position):
                 made[key] = item
                 continue
-            result = self._mended(item, position, (*path, key), source, wrap=True)
+            result = self._repaired(item, position, (*path, key), source, wrap=True)
             if not result.found and item is None and self._may_be_left_out(way, key):
                 rank = max(rank, Rank.LEFT_OUT)
                 repairs.append(Repair((*path, key), None, None, Rank.LEFT_OUT))
