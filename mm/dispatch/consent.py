@@ -20,7 +20,6 @@ from mm.messages import Outcome
 from mm.tools.masking import mask_secrets
 from mm.tools.spec import ApprovedCall, Arguments, Need, Plan, Tool
 
-
 SaidByHook: TypeAlias = Literal[Permission.ALLOW, Permission.ASK] | None
 """What the hooks said of a call that comes to consent: one that they denied never does."""
 

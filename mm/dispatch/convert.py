@@ -64,7 +64,9 @@ class Conversion:
             return Readings((Reading(value),), value)
         return self._repaired(value, position, path, source, wrap=wrap)
 
-    def _repaired(self, value: JSON, position: Position, path: Tokens, source: Source | None, *, wrap: bool) -> Readings:
+    def _repaired(
+        self, value: JSON, position: Position, path: Tokens, source: Source | None, *, wrap: bool
+    ) -> Readings:
         """The readings of a value that is not valid as it is."""
         self._spend(value)
         if len(path) > MAX_DEPTH:

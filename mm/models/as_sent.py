@@ -26,7 +26,7 @@ def loads(text: str) -> JSON:
 
 
 _VALUE = re.compile(r'"arguments"\s*:\s*(?=[^\s"n])')  # never inside a text, where its quotes would be escaped
-_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[,:]|\s+')
 _MARK = "\0arguments as they were sent"
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
 
@@ -37,13 +37,18 @@ def _marked(text: str) -> str:
     position = 0
     while found := _VALUE.search(text, position):
         start, end = found.end(), _DECODER.raw_decode(text, found.end())[1]
-        parts += (text[position:start], json.dumps({_MARK: _unescaped(text[start:end])}))
+        parts += (text[position:start], json.dumps({_MARK: _tidied(text[start:end])}))
         position = end
     return "".join((*parts, text[position:]))
 
 
-def _unescaped(value: str) -> str:
-    """JSON text without `\\u` escapes: these are the server's, and would only be hard to read where it is quoted."""
-    if "\\u" not in value:
-        return value
-    return _TEXT.sub(lambda found: json.dumps(json.loads(found[0]), ensure_ascii=False), value)
+def _tidied(value: str) -> str:
+    """JSON text on one line and without `\\u` escapes: these are the server's, and hard to read where it is quoted."""
+    return _TOKEN.sub(_tidied_token, value)
+
+
+def _tidied_token(found: re.Match[str]) -> str:
+    token = found[0]
+    if token.startswith('"'):
+        return json.dumps(json.loads(token), ensure_ascii=False) if "\\u" in token else token
+    return "" if token.isspace() else f"{token} "

@@ -104,7 +104,11 @@ def test_wire_names_go_back_inside_json_text() -> None:
 @pytest.mark.parametrize("text", ['{"a_b": 1.10}', ' {"a_b": 1.10}', '{"list": [{"a_b": 1.10}]}'])
 def test_a_number_under_a_renamed_key_keeps_its_spelling_inside_json_text(text: str) -> None:
     """(C14, C29)"""
-    options: dict[str, Any] = {"type": "object", "properties": {"a b": {"type": "string"}}, "additionalProperties": False}
+    options: dict[str, Any] = {
+        "type": "object",
+        "properties": {"a b": {"type": "string"}},
+        "additionalProperties": False,
+    }
     options["properties"]["list"] = {"type": "array", "items": {"$ref": "#/$defs/options"}}
     schema = {"properties": {"o": {"$ref": "#/$defs/options"}}, "$defs": {"options": options}}
     made = check(tool_of(schema), parse(json.dumps({"o": text}))).arguments["o"]

@@ -1,4 +1,4 @@
-"""When a step of mm itself breaks: every call is answered once, nothing looks like a success, nothing runs unchecked."""
+"""When a step of mm itself breaks: each call is answered once, none looks like a success, none runs unchecked."""
 
 from __future__ import annotations
 

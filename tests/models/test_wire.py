@@ -269,7 +269,7 @@ def test_calls_have_one_reading_however_they_are_numbered_and_cut(parts, expecte
     [
         '{"version": 1.10, "big": 12345678901234567890.0, "minus": -0, "e": 1E3}',
         '{"a": 1, "a": 2}',
-        '{ "a" :{"arguments": {"b": 1.10}, "c": [1.0,"\\"arguments\\": {2.0}"]} }',
+        '{"a": {"arguments": {"b": 1.10}, "c": [1.0, "\\"arguments\\":{2.0"]}}',
         "[1.10]",
         "1.10",
         "true",
@@ -277,13 +277,19 @@ def test_calls_have_one_reading_however_they_are_numbered_and_cut(parts, expecte
     ],
 )
 def test_arguments_sent_as_a_value_keep_their_own_text(given: str):
-    """(C44) Only the author's schema tells whether 1.10 is a number, and a key that is there twice is to be answered."""
+    """(C44) Only the schema tells whether 1.10 is a number, and a key that is there twice is to be answered."""
     entry = f'{{"index": 0, "id": "a", "function": {{"name": "f", "arguments" : {given}}}}}'
     event = f'data: {{"choices": [{{"delta": {{"tool_calls": [{entry}]}}}}]}}\n\n'.encode()
     assert calls(read(event)) == [("f", given)]
     assert calls(read(event, event)) == [("f", given)], "sent again with its id it is the same call"
     whole = f'{{"choices": [{{"message": {{"tool_calls": [{entry}]}}, "finish_reason": "stop"}}], "created": 1.5}}'
     assert calls(read(whole.encode(), end=b"")) == [("f", given)]
+
+
+def test_line_breaks_and_escapes_of_a_server_that_sends_arguments_as_a_value_are_not_the_models():
+    given = '{\n  "a" :[1.10,\t"Z\\u00fcrich\\n:  ,"],\n  "b": {}\n}'
+    body = f'{{"choices": [{{"message": {{"tool_calls": [{{"function": {{"name": "f", "arguments": {given}}}}}]}}}}]}}'
+    assert calls(read(body.encode(), end=b"")) == [("f", '{"a": [1.10, "Zürich\\n:  ,"], "b": {}}')]
 
 
 def test_the_first_id_wins_and_a_number_is_one_too():
