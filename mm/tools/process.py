@@ -104,17 +104,16 @@ def feed_program(
     deadline = None if program.timeout is None else time.monotonic() + program.timeout
     try:
         with Drain(process, stdout, stderr, program.stdin, watch) as drain:
-            return _follow_to_end(process, drain, deadline, stop)
+            return _follow(process, drain, deadline, stop)
     except BaseException:
         _kill(process)
         raise
 
 
-def _follow_to_end(
-    process: subprocess.Popen[bytes], drain: Drain, deadline: float | None, stop: threading.Event
-) -> Finished:
-    ended = _follow(drain, deadline, stop)
-    if ended is not Ended.EXITED:
+def _follow(process: subprocess.Popen[bytes], drain: Drain, deadline: float | None, stop: threading.Event) -> Finished:
+    ended = Ended.EXITED
+    if not drain.until(deadline, stop) and not drain.exited:
+        ended = Ended.INTERRUPTED if stop.is_set() else Ended.TIMED_OUT
         signal_session(process.pid, signal.SIGTERM)
         drain.until(time.monotonic() + GRACE)
         # Always: some of the session may ignore TERM. The leader is not yet reaped, so the id is still its own.
@@ -122,12 +121,6 @@ def _follow_to_end(
         drain.until(time.monotonic() + GRACE)
     code = process.wait() if drain.exited else process.poll()
     return Finished(ended, code, held_open=ended is Ended.EXITED and not drain.all_read)
-
-
-def _follow(drain: Drain, deadline: float | None, stop: threading.Event) -> Ended:
-    if drain.until(deadline, stop) or drain.exited:
-        return Ended.EXITED
-    return Ended.INTERRUPTED if stop.is_set() else Ended.TIMED_OUT
 
 
 def start_program(program: Program, *, join: bool = False, stdin: bool = False) -> subprocess.Popen[bytes]:

@@ -117,6 +117,26 @@ def test_without_a_thread_left_a_call_is_answered_and_the_next_one_runs(
     assert act.count == 1
 
 
+def test_a_call_that_could_not_be_run_is_shown_to_no_hook_and_lets_no_other_be_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    act = Acts()
+    seen = tmp_path / "seen"
+    watching = Hook(HookEvent.AFTER, "look", ("touch", str(seen)), PLACE)
+    trip = Journey(tmp_path, [acting("act", act), acting("look", act)], hooks=[watching])
+    assert trip.one("act", {}).outcome is Outcome.OK
+
+    def no_thread(work: Callable[[], None]) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(schedule, "work_beside", no_thread)
+        assert trip.one("look", {}).outcome is Outcome.FAILED
+    assert not seen.exists()
+    assert trip.one("act", {}).outcome is Outcome.REPEATED
+    assert act.count == 1
+
+
 @pytest.mark.parametrize("error", [RuntimeError("broken"), SystemExit(1)])
 def test_a_call_that_breaks_while_it_runs_is_answered_and_not_simply_run_again(
     tmp_path: Path, error: BaseException
