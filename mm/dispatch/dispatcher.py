@@ -132,7 +132,7 @@ class Dispatcher:
         except ToolError as error:
             return self._refuse(item, error)
         except Exception as error:  # noqa: BLE001 - whatever broke: no run without every step before it
-            return last_guard.not_run(item.name, error)
+            return last_guard.not_run(item, error)
 
     def _check_and_approve(self, item: OpenCall, names: Names) -> Output | None:
         item.tool = tool = names.find(item.call.name)
@@ -156,9 +156,8 @@ class Dispatcher:
         repeated = self.loops.repeated(tool, identity)
         if repeated is None:
             return None
-        outcome, reply = repeated
         item.as_before = True
-        return Output.reply(outcome, reply)
+        return Output.reply(*repeated)
 
     def _approve(self, item: OpenCall, tool: Tool, given: dict[str, JSON]) -> ApprovedCall:
         """Steps 6 and 7: the hooks (what they rewrite is converted and checked again), the plan, consent."""
@@ -246,7 +245,7 @@ class Dispatcher:
             told = Told(output.outcome, content, answer_text(output))
             return self._show_hooks(item, item.approved, told) if item.approved is not None else told
         except Exception as error:  # noqa: BLE001 - whatever broke: no output that was not looked at
-            return last_guard.untold(item.name, output.outcome, error, ran=item.approved is not None)
+            return last_guard.untold(item, output.outcome, error)
 
     def _show_hooks(self, item: OpenCall, approved: ApprovedCall, told: Told) -> Told:
         """The hooks after a call that ran. One that fails withholds the output, from the model and as an answer."""

@@ -103,7 +103,7 @@ class Runner:
         try:
             work = self._make_work(item, ended)
         except Exception as error:  # noqa: BLE001 - without all that surrounds it nothing runs
-            ended.put(_not_run(item, error))
+            ended.put((item, last_guard.not_run(item, error)))
             return
         item.started = time.monotonic()
         if item.approved is not None and item.approved.tool.interactive:
@@ -113,7 +113,7 @@ class Runner:
         try:
             work_beside(work)
         except RuntimeError as error:  # no thread left
-            ended.put(_not_run(item, error))
+            ended.put((item, last_guard.not_run(item, error)))
 
     def _make_work(self, item: OpenCall, ended: queue.SimpleQueue[_Ended]) -> Callable[[], None]:
         """Write down that the call starts. Gives the work that runs it."""
@@ -142,12 +142,6 @@ class Runner:
             if item in running:
                 return item, output
         return running[0], Output.reply(Outcome.INTERRUPTED, _ABANDONED)
-
-
-def _not_run(item: OpenCall, error: Exception) -> _Ended:
-    """Nothing ran after all: no hook sees it, and it stands between no two equal calls."""
-    item.approved = None
-    return item, last_guard.not_run(item.name, error)
 
 
 def _run_safely(executor: Executor, approved: ApprovedCall, run: Run) -> Output:
