@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from mm.app.agent_file import found_config
+from mm.app.agent_file import chosen_config
 from mm.app.assembly import Assembly
 from mm.app.conversation import Conversation
 from mm.config.load import load, preview
@@ -33,7 +33,7 @@ class Run:
         file.write_text(yaml.safe_dump({"model": "scripted:script.yaml", "yolo": True, **keys}))
         if not named:
             trust(preview(file))
-        config = load(file, environ={}) if named else found_config()
+        config = load(file, environ={}) if named else chosen_config(Options(), Interrupt())
         self.events: list[Event] = []
         options = Options(agent_file=str(file) if named else None)
         self.assembly = Assembly(config, options, interrupt=Interrupt(), listen=self.events.append, person=None)
