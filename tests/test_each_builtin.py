@@ -318,8 +318,8 @@ def test_a_looping_call_is_told_then_refused_then_ends_the_turn(world: World, na
     tool, given = world.tools[name], TABLE[name].right
     if tool.repeat:
         given = {}
-        replies = [trip.send((name, given)) for _ in range(21)]
-        assert [bool(reply.stopped) for reply in replies].index(True) == 20
+        replies = [trip.send((name, given)) for _ in range(20)]
+        assert [bool(reply.stopped) for reply in replies].index(True) == 19, "the twentieth equal result ends the turn"
         assert "5 times the same result" in replies[4].results[0].content
         return
     replies = [trip.send((name, given)) for _ in range(4)]
