@@ -17,9 +17,10 @@ _HIDDEN = re.compile(
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0" + "".join(map(chr, range(0xE0100, 0xE01F0))))
 
 # ECMA-48: OSC, DCS, SOS, PM and APC up to their terminator; CSI; other escapes. Each also in its C1 form. A string
-# without its terminator loses its opening only, so that it cannot swallow the rest of the text.
+# without its terminator loses its opening only, so that it cannot swallow the rest of the text. No run goes past the
+# begin of another sequence: the text is looked at once, however many of them never end.
 _SEQUENCE = re.compile(
-    "(?:\x1b[\\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\\\|\x9c)"
+    "(?:\x1b[\\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x90\x98\x9c-\x9f]*+(?:\x07|\x1b\\\\|\x9c)"
     "|(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]"
     "|\x1b[ -/]*[0-~]"
 )

@@ -49,6 +49,7 @@ def test_a_line_stays_one_line_and_shows_odd_blanks() -> None:
         ("\x1b]0;title\x07text", "text"),
         ("\x1b]8;;https://x\x1b\\link\x1b]8;;\x1b\\", "link"),
         ("\x1bPpayload\x1b\\text", "text"),
+        ("\x9d0;title\x9c\x90payload\x07text", "text"),
         ("\x1b(Btext\x1b=", "text"),
         ("10%\r20%\r\ndone\n", "10%\n20%\ndone\n"),
         ("N\bNA\bA _\bu", "NA u"),
@@ -65,7 +66,7 @@ def test_a_sequence_that_never_ends_swallows_nothing() -> None:
     assert remove_escapes("\x1b[31") == "31"
 
 
-@pytest.mark.parametrize("piece", ["\x1b]", "\x1b[0", "\x1bP\x9d", "_\b", "\x1b  "])
+@pytest.mark.parametrize("piece", ["\x1b]", "\x1b[0", "\x1bP\x9d", "_\b", "\x1b  ", "\x9d", "\x90\x98x", "\x9b0"])
 def test_hostile_text_is_cleaned_in_linear_time(piece: str) -> None:
     start = time.monotonic()
     remove_escapes(piece * 200_000)
