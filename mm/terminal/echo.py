@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from typing import TextIO
 
 from mm.counts import count
@@ -29,7 +30,7 @@ class StderrEcho:
         self._quiet = quiet
         self._verbose = verbose
         self._shortens = stream.isatty()
-        self._started: set[str] = set()
+        self._running: Counter[tuple[str, str]] = Counter()  # a sub-agent's calls may have the ids of the agent's own
         self._reasoning = False
         self._asked = (0, 0.0)  # the number of the last request of the turn, and when it was sent
         self._lock = threading.Lock()
@@ -51,7 +52,7 @@ class StderrEcho:
             case ReplyEnded() if self._verbose:
                 self._explain(event)
             case CallStarted():
-                self._started.add(event.call.id)
+                self._running[event.call.id, event.tool] += 1
                 self._write(f"→ {_line(event.tool, event.summary)}\n")
             case CallEnded():
                 self._end_call(event.result)
@@ -83,10 +84,11 @@ class StderrEcho:
     def _end_call(self, result: ToolResult) -> None:
         """The output of a call that ran; a call that did not run is one line with the reason in a word."""
         call = result.call
-        started = call.id in self._started
-        if not started:
+        started = self._running[call.id, call.name] > 0
+        if started:
+            self._running[call.id, call.name] -= 1
+        else:
             self._write(f"✗ {_line(call.name, text_in_short(call.arguments))}  {outcome_word(result.outcome)}\n")
-        self._started.discard(call.id)
         lines = self._shortened(output_lines(result))
         self._write("".join(f"  {line}\n" for line in lines))
         if started and result.outcome is not Outcome.OK:

@@ -36,6 +36,18 @@ def test_a_tool_that_cannot_run_says_once_that_it_failed() -> None:
     assert out.getvalue() == '✗ release version="1.4.2"  failed\n  The program `x` is not installed.\n'
 
 
+def test_a_call_of_a_sub_agent_with_the_id_of_the_task_leaves_the_task_a_success() -> None:
+    """The model of a sub-agent counts its calls anew."""
+    out = io.StringIO()
+    echo = StderrEcho(out)
+    task = ToolCall("c1", "delegate_task", '{"task": "publish"}')
+    echo(CallStarted(task, "delegate_task", "publish"))
+    echo(CallStarted(CALL, "release", "./release.sh"))
+    echo(ended(Outcome.OK, "published"))
+    echo(CallEnded(ToolResult(task, Outcome.OK, "It is done.", "It is done.", 1.0)))
+    assert out.getvalue() == "→ delegate_task publish\n→ release ./release.sh\n  published\n  It is done.\n"
+
+
 def test_reasoning_is_told_only_when_asked_for_and_quiet_tells_nothing() -> None:
     for options, told in (({}, ""), ({"verbose": True}, "hm\n! slow\n"), ({"quiet": True}, "")):
         out = io.StringIO()
