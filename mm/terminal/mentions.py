@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from mm.folders import with_home
+from mm.visible import cut_long_values
 
 LARGEST = 256 * 1024  # bytes
 _MENTION = re.compile(r'(?<!\S)@(?:"([^"\n]+)"|([\w./~+-]+))(?=[\s,;:!?)]|$)')
@@ -78,19 +80,23 @@ class _UnreadableError(Exception):
         self.missing = missing
 
 
+_NO_SUCH_NAME = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG)
+
+
 def _read(name: str) -> str:
     path = with_home(name)
-    if path.is_dir():
-        raise _UnreadableError(f"`{name}` is a folder; name a file in it.")
-    if not path.exists():
-        raise _UnreadableError(f"There is no file `{name}`.", missing=True)
-    if not path.is_file():
-        raise _UnreadableError(f"`{name}` is not a regular file.")
     try:
+        if path.is_dir():
+            raise _UnreadableError(f"`{name}` is a folder; name a file in it.")
+        path.stat()
+        if not path.is_file():
+            raise _UnreadableError(f"`{name}` is not a regular file.")
         with path.open("rb") as file:
             data = file.read(LARGEST + 1)
-    except OSError as error:
-        raise _UnreadableError(f"`{name}` cannot be read: {error.strerror}.") from error
+    except (OSError, ValueError) as error:  # ValueError: no name at all, such as one with a NUL in it
+        if isinstance(error, OSError) and error.errno not in _NO_SUCH_NAME:
+            raise _UnreadableError(f"`{name}` cannot be read: {error.strerror}.") from error
+        raise _UnreadableError(cut_long_values(f"There is no file `{name}`."), missing=True) from error
     if len(data) > LARGEST:
         raise _UnreadableError(f"`{name}` is longer than {LARGEST // 1024} KiB; let the model read it in parts.")
     if b"\0" in data:
@@ -100,7 +106,10 @@ def _read(name: str) -> str:
 
 def _without_stop(name: str) -> str:
     """`@notes.txt.` at the end of a sentence means `notes.txt`."""
-    return name if with_home(name).exists() else name.rstrip(".")
+    try:
+        return name if with_home(name).exists() else name.rstrip(".")
+    except OSError:  # nobody may look there, or the name is too long
+        return name.rstrip(".")
 
 
 def _looks_like_path(name: str) -> bool:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -41,6 +44,40 @@ def test_what_cannot_be_read_is_said() -> None:
         "`big` is longer than 256 KiB; let the model read it in parts.",
         "There is no file `none.txt`.",
     )
+
+
+@contextmanager
+def as_someone_else() -> Iterator[None]:
+    """Not as root, who may look everywhere."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+def test_a_file_that_nobody_may_look_at_is_said_to_be_one() -> None:
+    Path("locked").mkdir()
+    Path("locked/a.txt").write_text("x")
+    Path("locked").chmod(0)
+    with as_someone_else():
+        problems = insert_files("see @locked/a.txt and @locked/b.").problems
+    Path("locked").chmod(0o755)
+    assert problems == (
+        "`locked/a.txt` cannot be read: Permission denied.",
+        "`locked/b` cannot be read: Permission denied.",
+    )
+
+
+def test_a_name_that_is_longer_than_any_file_s_is_no_file() -> None:
+    word = "x" * 300
+    assert insert_files(f"see @{word} and @{word}.").problems == ()
+    (problem,) = insert_files(f"see @{word}/{word}").problems
+    assert problem.startswith("There is no file `xxx") and " … " in problem
+    assert insert_files('see @"a\0b"').problems == ()
 
 
 def test_a_home_of_nobody_is_a_file_that_is_not_there() -> None:
