@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import resource
+import signal
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
@@ -12,6 +14,13 @@ MEMORY = 4 * 1024**3  # bytes of data; reserved address space, which wasmtime ta
 
 def pytest_configure() -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+    for number in (signal.SIGINT, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, _heard)  # what runs under `nohup` or behind `&` would make every program ignore it
+
+
+def _heard(number: int, frame: FrameType | None) -> None:
+    """Does nothing here; a program that a test starts has the default instead."""
 
 
 @pytest.fixture(autouse=True)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
+import termios
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -90,6 +94,19 @@ def logging_tool(place: Place, name: str, **keys: Any) -> dict[str, Any]:
 def call(name: str, **arguments: Any) -> dict[str, Any]:
     """A step of a script that makes one call."""
     return {"calls": [{"name": name, "arguments": arguments}]}
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 30) -> None:
+    """Wait for what another process does."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"that did not happen in {seconds} s"
+        time.sleep(0.01)
+
+
+def unread(pipe: int) -> int:
+    """Bytes that wait in a pipe."""
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
 def alive_in_group(group: int) -> list[int]:

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import pytest
 
 from tests.cli.killed import conversation, kept_whole
-from tests.cli.running import MM, Place, call, logging_tool
+from tests.cli.running import MM, Place, call, logging_tool, wait_until
 from tests.terminal.real import left_behind, records, resumed, store_of
 
 KILLS = 50
@@ -78,8 +78,7 @@ def test_a_killed_call_is_told_to_the_model_as_outcome_unknown(place: Place) -> 
     place.write("slow.sh", f"#!/bin/sh\necho up > {place.folder}/log\nexec sleep 600\n", 0o755)
     place.agent([call("slow"), "x"], [{"name": "slow", "description": "Slow.", "command": ["./slow.sh"]}], yolo=True)
     process = start(place)
-    while not place.log():
-        time.sleep(0.01)
+    wait_until(lambda: bool(place.log()))
     process.kill()
     for left in left_behind_ids(place):
         subprocess.run(["kill", "-9", left], check=False)

@@ -15,13 +15,15 @@ import termios
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import tests.terminal.stand_in as stand_in
+from mm.cli.streams import StdoutError, prepare_streams
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]")
-TIMEOUT = 20  # seconds; only a failing test waits that long
+TIMEOUT = 30  # seconds for one thing to come, whatever else comes meanwhile; only a failing test waits that long
+_LOOK = 0.02  # seconds between two looks at what is outside of the terminal
 _UNSET = ("NO_COLOR", "VISUAL", "EDITOR", "RESUMED")
 
 
@@ -36,19 +38,42 @@ class Terminal:
         self._raw = ""  # the beginning of an escape sequence
         self._rest = ""  # what came after the last awaited text
         self._status: int | None = None
+        self._closed = False
 
     def wait_for(self, text: str) -> str:
         """Wait until `text` is on the terminal; returns what came before it, without styles and cursor movement."""
         collected, self._rest = self._rest, ""
+        deadline = time.monotonic() + TIMEOUT
         while text not in collected:
-            piece = self._read()
+            piece = self._read(deadline)
             assert piece is not None, f"{text!r} never came; the end was: {collected[-800:]!r}"
             collected += piece
         before, _, self._rest = collected.partition(text)
         return before
 
+    def comes(self, text: str) -> bool:
+        """Whether `text` comes before the program ends."""
+        deadline = time.monotonic() + TIMEOUT
+        while text not in self._rest:
+            piece = self._read(deadline)
+            if piece is None:
+                return False
+            self._rest += piece
+        self._rest = self._rest.partition(text)[2]
+        return True
+
+    def wait_until(self, condition: Callable[[], bool]) -> None:
+        """Wait until something outside of the terminal is so. What comes meanwhile can be waited for afterwards."""
+        deadline = time.monotonic() + TIMEOUT
+        while not condition():
+            assert time.monotonic() < deadline, f"that did not happen in {TIMEOUT} s; so far: {self.seen[-800:]!r}"
+            if select.select([self.descriptor], [], [], _LOOK)[0]:
+                self._rest += self._read(deadline) or ""
+
     def type(self, keys: str) -> None:
-        os.write(self.descriptor, keys.encode())
+        left = keys.encode()
+        while left:
+            left = left[os.write(self.descriptor, left) :]
 
     def say(self, line: str) -> None:
         self.type(line + "\r")
@@ -58,28 +83,41 @@ class Terminal:
 
     def end(self) -> int:
         """Wait for the program's end; returns its exit code."""
-        while self._read() is not None:
+        deadline = time.monotonic() + TIMEOUT
+        while self._read(deadline) is not None:
             pass
+        return self._reaped(deadline)
+
+    def close(self) -> int:
+        """Hang up, as a closed window does; returns the exit code. The program has to end by itself then."""
+        if not self._closed:
+            self._closed = True
+            os.close(self.descriptor)
+        return self._reaped(time.monotonic() + TIMEOUT)
+
+    def kill(self) -> None:
+        """End it for sure, after a test that failed."""
         if self._status is None:
-            self._status = os.waitpid(self.process, 0)[1]
+            os.kill(self.process, signal.SIGKILL)
+        self.close()
+
+    def _reaped(self, deadline: float) -> int:
+        while self._status is None:
+            process, status = os.waitpid(self.process, os.WNOHANG)
+            if process:
+                self._status = status
+            elif time.monotonic() > deadline:
+                os.kill(self.process, signal.SIGKILL)
+                self._status = os.waitpid(self.process, 0)[1]
+                raise AssertionError(f"it did not end in {TIMEOUT} s; the end was: {self.seen[-800:]!r}")
+            else:
+                time.sleep(0.005)
         return os.waitstatus_to_exitcode(self._status)
 
-    def close(self) -> None:
-        """Hang up, as a closed window does."""
-        os.close(self.descriptor)
-        if self._status is None:
-            deadline = time.monotonic() + 2
-            while os.waitpid(self.process, os.WNOHANG) == (0, 0):
-                if time.monotonic() > deadline:
-                    os.kill(self.process, signal.SIGKILL)
-                    os.waitpid(self.process, 0)
-                    return
-                time.sleep(0.005)
-
-    def _read(self) -> str | None:
+    def _read(self, deadline: float) -> str | None:
         """What the program wrote next, None at its end."""
-        readable, _, _ = select.select([self.descriptor], [], [], TIMEOUT)
-        assert readable, f"nothing came for {TIMEOUT} s; so far: {self.seen[-800:]!r}"
+        readable, _, _ = select.select([self.descriptor], [], [], max(deadline - time.monotonic(), 0))
+        assert readable, f"it did not come in {TIMEOUT} s; so far: {self.seen[-800:]!r}"
         try:
             data = os.read(self.descriptor, 65536)
         except OSError:  # how Linux tells the end of a terminal
@@ -117,8 +155,10 @@ def terminal(
     it = Terminal(process, descriptor)
     try:
         yield it
-    finally:
-        it.close()
+    except BaseException:
+        it.kill()
+        raise
+    it.close()
 
 
 @contextmanager
@@ -140,15 +180,12 @@ def _run(program: Callable[[], int], home: Path, columns: int, rows: int, variab
         os.environ.update({"MM_HOME": str(home), "TERM": "xterm-256color", **variables})
         os.chdir(home)
         sys.stdin = sys.__stdin__ = io.TextIOWrapper(io.FileIO(0, closefd=False), encoding="utf-8")
-        sys.stdout = sys.__stdout__ = _writer(1)
-        sys.stderr = sys.__stderr__ = _writer(2)
+        prepare_streams()
+        sys.__stdout__, sys.__stderr__ = sys.stdout, sys.stderr
         code = program()
     except BaseException:  # noqa: BLE001 - a crash is shown as Python shows it
         traceback.print_exc()
     finally:
-        sys.stdout.flush()
+        with suppress(StdoutError):
+            sys.stdout.flush()
         os._exit(code)
-
-
-def _writer(descriptor: int) -> io.TextIOWrapper:
-    return io.TextIOWrapper(io.FileIO(descriptor, "w", closefd=False), encoding="utf-8", write_through=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import termios
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,12 +22,20 @@ GREETING = "/help"
 
 @contextmanager
 def mm_chat(
-    place: Place, *arguments: str, columns: int = 100, rows: int = 40, status: str = "scripted:", **environ: str
+    place: Place,
+    *arguments: str,
+    columns: int = 100,
+    rows: int = 40,
+    status: str = "scripted:",
+    errors: Path | None = None,
+    **environ: str,
 ) -> Iterator[Terminal]:
-    """`mm` with the agent file of the place, at its first prompt."""
+    """`mm` with the agent file of the place, at its first prompt. Its stderr goes to the file `errors`, if given."""
 
     def program() -> int:
         os.chdir(place.folder)
+        if errors is not None:
+            os.dup2(os.open(errors, os.O_WRONLY | os.O_CREAT, 0o600), 2)
         argv = [*MM, "-a", "agent.yaml", *arguments]
         os.execve(argv[0], argv, place.environment(**environ))
 
@@ -35,12 +43,6 @@ def mm_chat(
         it.wait_for(GREETING)
         it.wait_for("> " if environ.get("TERM") == "dumb" else status)
         yield it
-
-
-def until(it: Terminal, condition: Callable[[], bool]) -> None:
-    """Look at what is painted until something outside of the terminal is so: while a turn runs, frames come."""
-    while not condition():
-        assert it._read() is not None
 
 
 def modes(it: Terminal) -> list[Any]:
@@ -89,6 +91,12 @@ def resumed(place: Place) -> list[Message]:
     store.close()
     assert_strict(messages)
     return messages
+
+
+def sleeping_tool(place: Place, name: str, **keys: Any) -> dict[str, Any]:
+    """A tool that says that it runs, and then sleeps in a process of its own."""
+    place.write(f"{name}.sh", f'#!/bin/sh\necho "{name} runs"\nsleep 600 &\nsleep 600\n', 0o755)
+    return {"name": name, "description": "Sleeps.", "command": [f"./{name}.sh"], **keys}
 
 
 def answers(place: Place) -> list[str]:

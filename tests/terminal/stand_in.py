@@ -6,9 +6,13 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from mm.dispatch.person import ConsentRequest
+from mm.config.schema import Permissions
+from mm.dispatch.consent import Consent, EditedError, NotApprovedError
+from mm.dispatch.person import Answer, ConsentRequest, Person
 from mm.errors import ExitCode, MMError
 from mm.events import (
     CallEnded,
@@ -68,6 +72,21 @@ def plan(*entries: str, text: str = "") -> Plan:
     if text:
         shown.append(Shown("stdin", Look.STDIN, (text,)))
     return Plan(None, (*shown, Shown("folder", Look.PATH, ("/home/ann/project",))), "digest")
+
+
+@dataclass(slots=True)
+class Listening:
+    """A person, and what they have said."""
+
+    person: Person
+    answer: Answer = field(init=False)
+
+    def decide(self, request: ConsentRequest) -> Answer:
+        self.answer = self.person.decide(request)
+        return self.answer
+
+    def clarify(self, questions: Sequence[tuple[str, Sequence[str]]]) -> Sequence[str]:
+        return self.person.clarify(questions)
 
 
 class StandIn:
@@ -153,11 +172,26 @@ class StandIn:
         self.end(call, "interrupted", Outcome.INTERRUPTED)
         return TurnEnd("", self.interrupt.exit_code, "Interrupted.")
 
+    def do_gate(self, prompt: str) -> TurnEnd:
+        """A tool that runs until there is a file `open` in the working directory."""
+        call = self.call(1, "gate", "")
+        self.emit(CallProgress("c1", "the gate is shut"))
+        while not Path("open").exists() and not self.interrupt.stop.wait(0.02):
+            pass
+        self.end(call, "open")
+        return self.say("Through.")
+
+    def do_refused(self, prompt: str) -> TurnEnd:
+        raise PermissionError(13, "Permission denied", "/some/file")
+
     def do_ask(self, prompt: str) -> TurnEnd:
         rest = prompt.split()[1:]
         what = plan("./release.sh", *rest, text="a\n" * 30)
-        request = ConsentRequest(tool(), {"version": "1.4.2"}, what, "`release` is in `ask`")
-        answer = self.terminal.person.decide(request)
+        person = Listening(self.terminal.person)
+        consent = Consent(Permissions(ask=frozenset({"release"})), False, person, self.interrupt)
+        with suppress(NotApprovedError, EditedError):
+            consent.approve("1", tool(), {"version": "1.4.2"}, what)
+        answer = person.answer
         return self.say(f"decision={answer.decision.name} reason={answer.reason!r} arguments={answer.arguments!r}")
 
     def do_late(self, prompt: str) -> TurnEnd:
@@ -237,6 +271,7 @@ class StandIn:
         self.session_id = "s-2"
 
     def compact(self) -> str:
+        self.emit(Notice("this summary is kept in memory only"))
         return "Replaced 4 messages by a summary."
 
     def last_exchange(self) -> LastExchange | None:

@@ -298,8 +298,7 @@ def test_a_shared_own_command_that_leaves_something_running_comes_back(place: Pl
         it.say("what did it say?")
         it.wait_for("Seen.")
         it.say("!!touch up; sleep 600 | sleep 600")
-        while not (place.folder / "up").exists():
-            time.sleep(0.01)
+        it.wait_until((place.folder / "up").exists)
         it.type("\x03")
         it.wait_for("interrupted")
 
@@ -370,7 +369,7 @@ def test_a_message_that_the_server_finds_too_long_comes_back_into_the_line(place
 
 def test_an_agent_file_that_changed_while_the_chat_is_open_is_told_once(place: Place) -> None:
     file = place.agent(["One.", "Two.", "Three."])
-    with mm_chat(place) as it:
+    with mm_chat(place, columns=1000) as it:
         it.say("a")
         it.wait_for("One.")
         it.wait_for("scripted:")  # the next prompt stands: what changes now is told at the one after it

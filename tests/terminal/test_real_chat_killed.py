@@ -18,26 +18,15 @@ from tests.terminal.real import leave, left_behind, mm_chat, records, store_of
 KILLS = 10
 
 
-def comes(it: Terminal, text: str) -> bool:
-    """Wait until `text` is on the terminal; False if mm ended before."""
-    seen = ""
-    while text not in seen:
-        piece = it._read()
-        if piece is None:
-            return False
-        seen += piece
-    return True
-
-
 def talk(it: Terminal) -> None:
     """Two turns and a question, as far as mm lives."""
     with suppress(OSError):  # the terminal of a dead program cannot be typed into
         it.say("go")
-        if comes(it, "All is done.") and comes(it, "scripted:"):
+        if it.comes("All is done.") and it.comes("scripted:"):
             it.say("release it")
-            if comes(it, "Enter skips > "):
+            if it.comes("Enter skips > "):
                 it.say("1.4.2")
-                comes(it, "Thank you.")
+                it.comes("Thank you.")
 
 
 def chat_place(folder: Path) -> Place:
