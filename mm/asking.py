@@ -78,10 +78,16 @@ class Asking:
         return reply
 
     def use_model(self, model: Model) -> None:
-        """Go on with another model."""
+        """Go on with another model. Ctrl-C while its server is asked how much it takes leaves the old one."""
+        try:
+            with self._interrupt.waiting():
+                size = model.context_size()
+        except KeyboardInterrupt:
+            model.close()
+            raise
         self.model.close()
         self.model = model
-        self.window.size = model.context_size()
+        self.window.size = size
 
     def _fit(self, beginning: Beginning, said: Sequence[Message], offers: Sequence[ToolOffer]) -> Fitted:
         messages = [Message(Role.SYSTEM, beginning.system), *said]

@@ -6,10 +6,11 @@ from a person, never while a result is being committed.
 
 from __future__ import annotations
 
+import select
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -57,34 +58,68 @@ class StopEvent(threading.Event):
 _LOOK = 0.2  # seconds between two looks
 
 
+def wait_for_input(descriptor: int) -> None:
+    """Wait until something can be read there, the end of it too.
+
+    A read of its own would hear nothing of a signal that comes just before it: this wait looks again now and then.
+    """
+    while not select.select([descriptor], [], [], _LOOK)[0]:
+        pass
+
+
+_STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
 class Interrupt:
-    """The stop event of a run, and the signals that set it."""
+    """The stop event of a run, and the signals that set it.
+
+    `_waiting` says whether a signal raises. It is taken back by whatever raises, and not given back on the way out:
+    one interrupt is raised once, so that the next Ctrl-C cannot cut short what puts the terminal in order. Others may
+    set `stop` as well (Ctrl-C that was read as a key, a reader of stdout that is gone): the next wait then raises.
+    """
 
     def __init__(self) -> None:
         self.stop: threading.Event = StopEvent()
         self.exit_code = ExitCode.INTERRUPTED
         self._waiting = False
+        self._tell: Callable[[], None] | None = None
 
     def install(self) -> None:
-        """Handle SIGINT, SIGTERM and SIGHUP. Main thread only."""
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, self._received)
+        """Handle SIGINT, SIGTERM and SIGHUP. Main thread only.
+
+        What mm was started to ignore it goes on ignoring: by `nohup`, or as a script's command with `&`.
+        """
+        for number in _STOPPING:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._received)
 
     def clear(self) -> None:
-        """Forget an earlier interrupt: a new turn begins."""
+        """Forget an earlier Ctrl-C: a new turn begins. What the system said (SIGTERM, SIGHUP) is not forgotten."""
         self.stop.clear()
-        self.exit_code = ExitCode.INTERRUPTED
+        if self.exit_code is not ExitCode.INTERRUPTED:
+            self.stop.set()
+
+    def check(self) -> None:
+        """Raise KeyboardInterrupt, with the exit code that it stands for, if the run is to stop."""
+        if self.stop.is_set():
+            raise KeyboardInterrupt(self.exit_code)
 
     @contextmanager
-    def waiting(self) -> Iterator[None]:
-        """A signal in here raises KeyboardInterrupt at once: mm only waits for a model or a person."""
-        if self.stop.is_set():
-            raise KeyboardInterrupt
-        outer, self._waiting = self._waiting, True
+    def waiting(self, tell: Callable[[], None] | None = None) -> Iterator[None]:
+        """A signal in here raises KeyboardInterrupt at once: mm only waits for a model or a person.
+
+        With `tell` it calls that, which is to end the wait, and raises behind it: an event loop that is left just
+        anywhere may never end.
+        """
+        outer = self._waiting, self._tell
+        self._waiting, self._tell = True, tell
         try:
+            self.check()
             yield
+            if tell is not None:
+                self.check()
         finally:
-            self._waiting = outer
+            self._waiting, self._tell = outer[0] and not self.stop.is_set(), outer[1]
 
     @contextmanager
     def committing(self) -> Iterator[None]:
@@ -94,7 +129,7 @@ class Interrupt:
         self._waiting = was_waiting
         if was_waiting and self.stop.is_set():
             self._waiting = False
-            raise KeyboardInterrupt
+            self.check()
 
     def _received(self, number: int, frame: FrameType | None) -> None:
         if number == signal.SIGTERM:
@@ -102,6 +137,8 @@ class Interrupt:
         elif number == signal.SIGHUP:
             self.exit_code = ExitCode.HANGUP
         self.stop.set()
-        if self._waiting:
+        if self._waiting and self._tell is not None:
+            self._tell()
+        elif self._waiting:
             self._waiting = False
-            raise KeyboardInterrupt
+            self.check()

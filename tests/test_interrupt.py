@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import pytest
+
+from mm.errors import ExitCode
+from mm.interrupt import Interrupt
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 PROGRAM = """
 import signal, sys, threading
@@ -24,6 +31,40 @@ sys.setprofile(send_signal)
 interrupt.stop.{what}
 print(interrupt.stop.is_set())
 """
+
+
+@pytest.fixture
+def interrupt() -> Iterator[Interrupt]:
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    made = Interrupt()
+    made.install()
+    yield made
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def test_one_interrupt_is_raised_once_however_deep_the_waiting(interrupt: Interrupt) -> None:
+    """Pressed again, Ctrl-C would cut short what puts the terminal in order."""
+    in_order = []
+    with pytest.raises(KeyboardInterrupt), interrupt.waiting():
+        try:
+            with interrupt.waiting():
+                signal.raise_signal(signal.SIGINT)
+        finally:
+            signal.raise_signal(signal.SIGINT)
+            in_order.append(True)
+    assert in_order == [True]
+
+
+def test_a_new_turn_forgets_ctrl_c_and_not_what_the_system_said(interrupt: Interrupt) -> None:
+    signal.raise_signal(signal.SIGINT)
+    interrupt.clear()
+    assert not interrupt.stop.is_set()
+    signal.raise_signal(signal.SIGTERM)
+    interrupt.clear()
+    with pytest.raises(KeyboardInterrupt) as caught, interrupt.waiting():
+        raise AssertionError("not waited for")
+    assert caught.value.args == (ExitCode.TERMINATED,)
 
 
 @pytest.mark.parametrize(("moment", "what"), [("notify_all", "set()"), ("wait", "wait(600)")])

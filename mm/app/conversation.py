@@ -71,7 +71,7 @@ class Conversation:
         )
 
     def use_model(self, label: str) -> None:
-        """Go on with another model. The old one stays if the new one cannot be had."""
+        """Go on with another model. The old one stays if the new one cannot be had, or Ctrl-C is pressed meanwhile."""
         with self._showing():
             self._agent.use_model(self._assembly.make_model(label))
 

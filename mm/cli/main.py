@@ -17,7 +17,7 @@ from mm import __version__
 from mm.cli.agent_option import AGENT_OPTION, means_agent_file
 from mm.cli.complete import complete_folder, complete_model, complete_session, complete_tool
 from mm.cli.report import report
-from mm.cli.streams import ReaderGoneError, abandon_stdout, prepare_streams, tell
+from mm.cli.streams import ReaderGoneError, StdoutError, abandon_stdout, prepare_streams, tell
 from mm.cli.values import NOT_EMPTY
 from mm.errors import ExitCode, MMError, UsageError
 from mm.options import Options, OutputFormat
@@ -245,13 +245,30 @@ def run(arguments: list[str]) -> int:
         importlib.import_module("mm.cli.bash_words").register()
     try:
         code = mm.main(args=arguments, prog_name="mm", standalone_mode=False)
-        sys.stdout.flush()
-        return int(code) if isinstance(code, int) else 0
+        code = int(code) if isinstance(code, int) else 0
+        _print_rest(code)
+        return code
     except ReaderGoneError:
         abandon_stdout()
         return int(ExitCode.DONE)
     except (click.ClickException, MMError, OSError) as error:
         return int(report(error))
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, click.Abort) as stopped:
         tell("mm: interrupted.")
-        return int(ExitCode.INTERRUPTED)
+        return _code_of_signal(stopped)
+
+
+def _print_rest(code: int) -> None:
+    """Print what is still to be printed. After a signal its code counts: with a closed window stdout is gone too."""
+    try:
+        sys.stdout.flush()
+    except (StdoutError, ReaderGoneError):
+        if code not in (ExitCode.INTERRUPTED, ExitCode.TERMINATED, ExitCode.HANGUP):
+            raise
+        abandon_stdout()
+
+
+def _code_of_signal(stopped: BaseException) -> int:
+    """Of SIGTERM or SIGHUP the one that `Interrupt` gave along; click hands it on as the cause of an Abort."""
+    signalled = stopped.__cause__ if isinstance(stopped, click.Abort) else stopped
+    return int(signalled.args[0]) if signalled is not None and signalled.args else int(ExitCode.INTERRUPTED)

@@ -7,7 +7,7 @@ from mm.app.agent_file import chosen_config
 from mm.app.assembly import Assembly
 from mm.app.voices import LateEcho, line_person
 from mm.cli.piped import prompt_from
-from mm.cli.streams import show, show_json, tell
+from mm.cli.streams import ReaderGoneError, StdoutError, show, show_json, tell
 from mm.errors import ExitCode
 from mm.events import CallAnnounced, CallEnded, Event, Listener, Notice, ReplyEnded
 from mm.interrupt import Interrupt
@@ -27,13 +27,16 @@ def run(options: Options) -> ExitCode:
     echo = LateEcho(quiet=options.quiet, verbose=options.verbose)
     for notice in notices:
         echo(Notice(notice))
-    listen = _both(echo, _EventLines()) if options.output_format is OutputFormat.STREAM_JSON else echo
+    lines = _EventLines(echo, interrupt) if options.output_format is OutputFormat.STREAM_JSON else None
+    listen = lines or echo
     config = chosen_config(options, interrupt)
     assembly = Assembly(config, options, interrupt=interrupt, listen=listen, person=line_person(interrupt))
     try:
         agent = assembly.agent()
         try:
             end = agent.turn(prompt)
+            if lines is not None and lines.failure is not None:
+                raise lines.failure
             _print(options.output_format, end, agent)
         finally:
             agent.close()
@@ -93,9 +96,28 @@ def _call(result: ToolResult) -> dict[str, JSON]:
 
 
 class _EventLines:
-    """One JSON object a line for whoever follows the turn as it happens."""
+    """One JSON object a line for whoever follows the turn as it happens, behind what `echo` tells of it.
+
+    When the reader is gone, or a disk full, the turn is stopped as by Ctrl-C, and nobody is told of it any more: what
+    runs is ended, and every call has its answer. `failure` says afterwards what it was.
+    """
+
+    def __init__(self, echo: Listener, interrupt: Interrupt) -> None:
+        self.failure: ReaderGoneError | StdoutError | None = None
+        self._echo = echo
+        self._interrupt = interrupt
 
     def __call__(self, event: Event) -> None:
+        if self.failure is not None:
+            return
+        self._echo(event)
+        try:
+            self._print(event)
+        except (ReaderGoneError, StdoutError) as error:
+            self.failure = error
+            self._interrupt.stop.set()
+
+    def _print(self, event: Event) -> None:
         if isinstance(event, ReplyEnded):
             self._write("assistant", text=event.shown, reasoning=event.reply.reasoning)
         elif isinstance(event, CallAnnounced):
@@ -107,11 +129,3 @@ class _EventLines:
 
     def _write(self, kind: str, **fields: JSON) -> None:
         show_json({"type": kind, **fields})
-
-
-def _both(first: Listener, second: Listener) -> Listener:
-    def listen(event: Event) -> None:
-        first(event)
-        second(event)
-
-    return listen

@@ -8,6 +8,7 @@ import stat
 import sys
 
 from mm.errors import UsageError
+from mm.interrupt import wait_for_input
 
 FIRST_BYTE = 3.0  # seconds that a silent pipe is waited for
 LIMIT = 20 * 1024 * 1024  # bytes
@@ -53,6 +54,7 @@ def _is_there() -> bool:
 
 def _piece() -> bytes:
     try:
+        wait_for_input(_STDIN)
         return os.read(_STDIN, 1 << 20)
     except OSError as error:
         raise UsageError(f"stdin cannot be read: {error.strerror}.", "Without it: </dev/null") from error

@@ -154,8 +154,8 @@ class Consent:
 
     def _ask(self, person: Person, request: ConsentRequest) -> None:
         tool, plan = request.tool, request.plan
-        with self.interrupt.waiting():
-            answer = person.decide(request)
+        answer = person.decide(request)
+        self.interrupt.check()  # Ctrl-C right after the answer
         if answer.decision is Decision.EDIT:
             raise EditedError(answer.arguments)
         if answer.decision is Decision.NO:

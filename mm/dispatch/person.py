@@ -42,7 +42,11 @@ class Answer:
 
 
 class Person(Protocol):
-    """Someone at a terminal. Both methods may raise KeyboardInterrupt."""
+    """Someone at a terminal. Both methods may raise KeyboardInterrupt.
+
+    Who implements them waits in `Interrupt.waiting()` while reading, and nowhere else: whatever was done to the
+    terminal for the question has to be undone.
+    """
 
     def decide(self, request: ConsentRequest) -> Answer:
         """Ask for consent. Typed-ahead input is discarded first; end of input is a no."""

@@ -16,9 +16,9 @@ import pexpect
 import pytest
 
 from mm.messages import Role
-from tests.cli.running import MM, Place, alive_in_group, call, kept_of, logging_tool
+from tests.cli.running import MM, Place, alive_in_group, call, kept_of, logging_tool, unread, wait_until
 from tests.models.loopback import piece, reply, say, serving, stream
-from tests.terminal.real import resumed
+from tests.terminal.real import answers, left_behind, resumed, sleeping_tool
 
 
 def agent_with_tool(place: Place, *steps: object, **keys: object) -> None:
@@ -249,7 +249,12 @@ def test_closed_and_binary_stdin_are_no_problem(place: Place) -> None:
     place.agent(["ok"])
     line = f"{MM[0]} -m mm -p hi -a agent.yaml <&-"
     done = subprocess.run(
-        ["sh", "-c", line], cwd=place.folder, env=place.environment(), capture_output=True, check=False
+        ["sh", "-c", line],
+        cwd=place.folder,
+        env=place.environment(),
+        capture_output=True,
+        timeout=60,
+        check=False,
     )
     assert (done.returncode, done.stdout) == (0, b"ok\n"), done.stderr
     done = subprocess.run(
@@ -258,6 +263,7 @@ def test_closed_and_binary_stdin_are_no_problem(place: Place) -> None:
         env=place.environment(),
         input=b"\xff\xfe\x00\x80",
         capture_output=True,
+        timeout=60,
         check=False,
     )
     assert (done.returncode, done.stdout) == (0, b"ok\n"), done.stderr
@@ -267,7 +273,12 @@ def test_a_reader_that_leaves_early_is_no_error(place: Place) -> None:
     place.agent(["line\n" * 100_000])
     line = f"{MM[0]} -m mm -p hi -a agent.yaml | head -1"
     done = subprocess.run(
-        ["sh", "-c", line], cwd=place.folder, env=place.environment(), capture_output=True, check=False
+        ["sh", "-c", line],
+        cwd=place.folder,
+        env=place.environment(),
+        capture_output=True,
+        timeout=60,
+        check=False,
     )
     assert (done.stdout, done.stderr) == (b"line\n", b"")
 
@@ -336,15 +347,118 @@ def test_a_signal_kills_the_tool_and_ends_with_its_own_exit_code(place: Place, n
         stderr=subprocess.PIPE,
     )
     pid = place.folder / "pid"
-    deadline = time.monotonic() + 20
-    while not (pid.exists() and pid.read_text().strip()):
-        assert time.monotonic() < deadline and child.poll() is None
-        time.sleep(0.01)
+    wait_until(lambda: pid.exists() and bool(pid.read_text().strip()))
     child.send_signal(number)
     out, err = child.communicate(timeout=20)
     assert (child.returncode, out) == (code, b"")
     assert b"Traceback" not in err
     assert alive_in_group(int(pid.read_text())) == []
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize("prompt", ["-", "why?"])
+def test_a_signal_while_stdin_is_read_ends_with_its_own_exit_code(
+    place: Place, prompt: str, number: int, code: int
+) -> None:
+    place.agent(["never"])
+    reader, writer = os.pipe()
+    os.write(writer, b"the first line\n")
+    child = subprocess.Popen(
+        [*MM, "-p", prompt, "-a", "agent.yaml"],
+        cwd=place.folder,
+        env=place.environment(),
+        stdin=reader,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    wait_until(lambda: unread(reader) == 0)
+    child.send_signal(number)
+    out, err = child.communicate(timeout=20)
+    os.close(reader)
+    os.close(writer)
+    assert (child.returncode, out, err.strip()) == (code, b"", b"mm: interrupted.")
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT])
+def test_a_signal_that_mm_was_started_to_ignore_ends_nothing(place: Place, number: int) -> None:
+    """`nohup mm -p … &`, and a script's `mm -p … &` while Ctrl-C is pressed for something else."""
+    os.mkfifo(place.folder / "gate")
+    place.write("slow.sh", "#!/bin/sh\necho up > up\ncat gate\n", 0o755)
+    place.agent([call("slow"), "Done."], [{"name": "slow", "description": "S.", "command": ["./slow.sh"]}], yolo=True)
+    child = subprocess.Popen(
+        [*MM, "-p", "x", "-a", "agent.yaml"],
+        cwd=place.folder,
+        env=place.environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_IGN),
+    )
+    wait_until(lambda: bool(place.log("up")))
+    child.send_signal(number)
+    (place.folder / "gate").write_text("open\n")
+    assert (child.communicate(timeout=20)[0], child.returncode) == (b"Done.\n", 0)
+
+
+@pytest.mark.parametrize(
+    ("steps", "code"),
+    [
+        ([call("act", what="x"), "I was not allowed to."], 4),
+        ([call("act", what=str(number)) for number in range(3)], 3),
+        ([call("act", what="x"), {"error": "the server is on fire"}], 1),
+    ],
+)
+def test_of_several_exit_codes_the_gravest_is_given(place: Place, steps: list[object], code: int) -> None:
+    """Each of these turns has a call that nobody could be asked about, which alone is 4."""
+    agent_with_tool(place, *steps)
+    ran = place.mm("-p", "x", "-a", "agent.yaml", "--max-rounds", "3")
+    assert ran.code == code and "--allow act" in ran.err
+
+
+def test_an_interrupt_is_graver_than_a_call_that_nobody_could_be_asked_about(place: Place) -> None:
+    calls = [{"name": name, "arguments": {}} for name in ("ask_me", "slow")]
+    place.write("slow.sh", "#!/bin/sh\necho up > up\nsleep 600\n", 0o755)
+    tools = [{"name": name, "description": "S.", "command": ["./slow.sh"]} for name in ("ask_me", "slow")]
+    place.agent([{"calls": calls}], tools, permissions={"allow": ["slow"]})
+    child = subprocess.Popen(
+        [*MM, "-p", "x", "-a", "agent.yaml"],
+        cwd=place.folder,
+        env=place.environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    wait_until(lambda: bool(place.log("up")))
+    child.send_signal(signal.SIGINT)
+    err = child.communicate(timeout=20)[1]
+    assert child.returncode == 130 and b"--allow ask_me" in err
+
+
+def test_a_reader_that_leaves_in_the_middle_of_a_turn_ends_what_runs_and_mm_quietly(place: Place) -> None:
+    """`mm … | head -1` while calls run side by side: the one that ends first has nobody to be told to."""
+    os.mkfifo(place.folder / "gate")
+    place.write("quick.sh", "#!/bin/sh\ncat gate\n", 0o755)
+    quick = {"name": "quick", "description": "Waits for the test.", "command": ["./quick.sh"], "readonly": True}
+    calls = [{"name": name, "arguments": {}} for name in ("quick", "rest")]
+    place.agent([{"calls": calls}, "never"], [quick, sleeping_tool(place, "rest", readonly=True)], yolo=True)
+    child = subprocess.Popen(
+        [*MM, "-p", "x", "-a", "agent.yaml", "--output-format", "stream-json", "-q"],
+        cwd=place.folder,
+        env=place.environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert child.stdout is not None
+    for _ in range(3):
+        assert json.loads(child.stdout.readline())["type"] in ("assistant", "tool_use")
+    child.stdout.close()
+    wait_until(lambda: any("sleep" in one for one in left_behind(place)))
+    (place.folder / "gate").write_text("quick result\n")
+    _, err = child.communicate(timeout=20)
+    assert (child.returncode, err) == (0, b"")
+    assert left_behind(place) == []
+    assert answers(place) == ["ok", "interrupted"]
 
 
 def test_an_interrupted_session_goes_on_with_every_call_answered(place: Place) -> None:
