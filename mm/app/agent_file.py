@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from mm.config.find import find, passed_over
@@ -71,7 +72,7 @@ def _ask_for_trust(written: Config, path: Path, interrupt: Interrupt) -> None:
     """Show what the file would do and ask once. Raises UsageError on a no, and where nobody can be asked."""
     from mm.config.summary import summary
     from mm.config.trust import changed_since
-    from mm.terminal.modes import cooked, read_line, take_typed_ahead
+    from mm.terminal.modes import CutLineError, cooked, read_line, take_typed_ahead
     from mm.terminal.palette import person_is_there
 
     shown, word = make_visible_line(str(path)), make_shell_word(str(path))
@@ -91,10 +92,11 @@ def _ask_for_trust(written: Config, path: Path, interrupt: Interrupt) -> None:
     for line in summary(written):
         print(f"  - {make_visible_line(line)}", file=sys.stderr)
     terminal = sys.stdin.fileno()
+    answer = ""
     with interrupt.waiting():
         take_typed_ahead(terminal)
         print("Trust it? [y/N] ", end="", file=sys.stderr, flush=True)
-        with cooked(terminal):
+        with cooked(terminal), suppress(CutLineError):
             answer = read_line(terminal) or ""
     if answer.strip().lower() not in ("y", "yes"):
         raise refusal

@@ -20,15 +20,16 @@ def run(options: Options) -> ExitCode:
     interrupt = Interrupt()
     interrupt.install()
     config = chosen_config(options, interrupt)
-    terminal = ChatTerminal(interrupt, verbose=options.verbose)
+    terminal = ChatTerminal(interrupt, verbose=options.verbose, keep=not options.no_session)
     assembly = Assembly(config, options, interrupt=interrupt, listen=terminal.display, person=terminal.person)
     try:
         agent = assembly.agent()
-        with terminal.display.showing():
-            pass  # what there was to say before the first message
         try:
+            terminal.display.show_pending()
+            interrupt.check()
             return run_chat(Conversation(assembly, agent, terminal.display.showing), terminal)
         finally:
             agent.close()
     finally:
         assembly.close()
+        terminal.display.show_pending()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 
 from prompt_toolkit.formatted_text import FormattedText
 from rich.cells import cell_len
 
-from mm.errors import ExitCode, MMError
+from mm.errors import ExitCode, MMError, ToolError
 from mm.interrupt import Interrupt, Interrupted
 from mm.terminal import own_command
 from mm.terminal.cells import wrap_words
@@ -19,13 +20,14 @@ from mm.terminal.commands.sessions import show_last_exchange
 from mm.terminal.commands.table import run_command
 from mm.terminal.completion import ChatCompleter, Choices
 from mm.terminal.display import TurnDisplay
-from mm.terminal.keys import as_line
+from mm.terminal.keys import as_line, clean_paste
 from mm.terminal.line_person import LineDesk
 from mm.terminal.mentions import insert_files, own_output
 from mm.terminal.message_line import MessageLine
 from mm.terminal.modes import quiet, take_typed
 from mm.terminal.screen import Screen
 from mm.terminal.status import status_line
+from mm.terminal.suspension import Suspension
 from mm.terminal.voice import ScreenVoice
 from mm.visible import make_visible, make_visible_line
 
@@ -33,19 +35,24 @@ _SYSTEM_STOPS = (ExitCode.TERMINATED, ExitCode.HANGUP)
 
 
 class ChatTerminal:
-    """The terminal of one chat. `display` listens to the agent, `person` answers it; both are made before it is."""
+    """The terminal of one chat. `display` listens to the agent, `person` answers it; both are made before it is.
 
-    def __init__(self, interrupt: Interrupt, *, verbose: bool = False) -> None:
+    `keep` False: what is typed is written down nowhere.
+    """
+
+    def __init__(self, interrupt: Interrupt, *, verbose: bool = False, keep: bool = True) -> None:
         self.descriptor = sys.stdin.fileno()
         self.screen = Screen(sys.stdout)
         self.display = TurnDisplay(self.screen, verbose=verbose)
         self.status: Callable[[], FormattedText] = FormattedText
         self.choices: Choices = lambda command: ()
         completer = ChatCompleter(lambda command: self.choices(command))
-        self.line = MessageLine(lambda: self.status(), completer, self.screen.palette) if self.screen.moves else None
-        reader = self.line or LineDesk(interrupt, sys.stdout, self.descriptor)
-        self.person = ChatPerson(self.screen, self.display, reader, interrupt)
-        self._plain = LineDesk(interrupt, sys.stdout, self.descriptor)
+        self._plain = LineDesk(interrupt, self.screen.stream, self.descriptor)
+        self.line: MessageLine | None = None
+        if self.screen.moves:
+            self.line = MessageLine(lambda: self.status(), completer, self.screen, interrupt, keep=keep)
+        self.person = ChatPerson(self.screen, self.display, self.line or self._plain, interrupt)
+        self.suspension = Suspension(self.descriptor, self.display.paused, self._keep_for_later)
 
     def read_message(self, draft: str) -> str:
         """One message. Raises EOFError at its end, KeyboardInterrupt on Ctrl-C at an empty line."""
@@ -54,15 +61,22 @@ class ChatTerminal:
             return self.line.read_message(draft)
         if draft:  # there is no way to put it into the line
             self.screen.print([f"not sent: {line}" for line in make_visible(draft).split("\n")])
-        text = self._plain.ask("> ")
+        text = self._plain.ask_for_message("> ")
         if text is None:
             raise EOFError
-        return text
+        return clean_paste(text)
 
     def take_typed(self) -> str:
         """What was typed and is still to be read, as the text of a line."""
         typed, self.person.typed_ahead = self.person.typed_ahead, ""
         return as_line(typed + take_typed(self.descriptor))
+
+    def is_gone(self) -> bool:
+        """Whether its window was closed."""
+        return self.screen.gone or not os.isatty(self.descriptor)
+
+    def _keep_for_later(self, typed: str) -> None:
+        self.person.typed_ahead += typed
 
 
 def run_chat(agent: ChatAgent, terminal: ChatTerminal, *, first: str = "") -> ExitCode:
@@ -71,7 +85,7 @@ def run_chat(agent: ChatAgent, terminal: ChatTerminal, *, first: str = "") -> Ex
     From the first prompt on the terminal is quiet between prompts, so that keys wait for the next one unchanged,
     whenever they are typed. Its modes are put back on every way out.
     """
-    with quiet(terminal.descriptor):
+    with terminal.suspension.allowed(), quiet(terminal.descriptor):
         return _ChatLoop(agent, terminal, first).run()
 
 
@@ -89,20 +103,23 @@ class _ChatLoop:
 
     def run(self) -> ExitCode:
         self._greet()
-        while not self._chat.leaving:
+        while not self._chat.leaving and not self._stopped_by_system():
             self._agent.interrupt.install()
             self._agent.interrupt.clear()
             try:
                 message = self._next_message()
             except EOFError:
                 break
-            if message is None:
-                continue
-            self._guarded(message)
-            if self._stopped_by_system():
-                return self._agent.interrupt.exit_code
+            except (MMError, OSError):
+                if not self._terminal.is_gone():
+                    raise
+                break
+            if message is not None:
+                self._guarded(message)
         if self._stopped_by_system():
             return self._agent.interrupt.exit_code
+        if self._terminal.is_gone():  # SIGHUP may come a little later, or not at all
+            return ExitCode.HANGUP
         self._say_way_back()
         return ExitCode.DONE
 
@@ -137,13 +154,15 @@ class _ChatLoop:
             message, self._chat.prompt = self._chat.prompt, ""
             self._voice.say_prompt(message)
             return message
+        if self._terminal.person.typed_ahead:  # Ctrl-Z during a command
+            self._keep_typed()
         draft, self._chat.draft = self._chat.draft, ""
+        self._terminal.display.show_pending()
         if file := self._agent.changed_file():
             self._voice.say(f"`{make_visible_line(file)}` has changed: mm uses the old one until it is started again.")
         self._terminal.screen.print([""])
         try:
-            with self._agent.interrupt.waiting():
-                message = self._terminal.read_message(draft)
+            message = self._terminal.read_message(draft)
         except KeyboardInterrupt:
             self._leave_at_second_time()
             return None
@@ -169,6 +188,11 @@ class _ChatLoop:
                 self._send(message)
         except MMError as error:
             self._voice.complain(error.message, error.hint)
+        except ToolError as error:
+            self._voice.complain(error.message)
+        except OSError as error:
+            about = f"`{error.filename}`: " if error.filename else ""
+            self._voice.complain(f"{about}{error.strerror or error}.")
         except (KeyboardInterrupt, Interrupted):
             self._keep_typed()
             self._voice.complain("Interrupted.")
@@ -191,14 +215,21 @@ class _ChatLoop:
         self._terminal.screen.print([""])
         with self._terminal.display.showing():
             end = self._agent.turn(prompt)
-        if self._agent.interrupt.stop.is_set() or self._terminal.person.typed_ahead:
-            self._keep_typed()
+        self._keep_typed_if_stopped()
         self._show_end(end)
         return end
 
     def _keep_typed(self) -> None:
-        """Put what was typed meanwhile into the next line, whole lines too: the person looks at it first."""
+        """Put what was typed meanwhile into the next line, whole lines too: the person looks at it first.
+
+        Call it before the person is told that it is over: what they type after that is the next message.
+        """
         self._chat.draft = "\n".join(filter(None, (self._chat.draft, self._terminal.take_typed())))
+
+    def _keep_typed_if_stopped(self) -> None:
+        """By Ctrl-C, or for a moment by a question or Ctrl-Z that found something typed for later."""
+        if self._agent.interrupt.stop.is_set() or self._terminal.person.typed_ahead:
+            self._keep_typed()
 
     def _show_end(self, end: TurnEnded) -> None:
         """What the turn's events did not show: the output that ended it, and why it ended."""
@@ -218,13 +249,13 @@ class _ChatLoop:
             self._voice.complain("There is no command after `!`.", "For example: !git status")
             return
         if not shared:
-            code = own_command.run_on_terminal(command, self._terminal.descriptor)
+            descriptor, suspend = self._terminal.descriptor, self._terminal.suspension.suspend
+            code = own_command.run_on_terminal(command, descriptor, self._agent.interrupt, suspend)
             if code:
                 self._voice.say(own_command.ending(code))
             return
         output, code = own_command.run_captured(command, self._agent.interrupt)
-        if self._agent.interrupt.stop.is_set():
-            self._keep_typed()
+        self._keep_typed_if_stopped()
         self._voice.say_lines(output)
         self._chat.attachments.append(own_output(command, own_command.ending(code), output))
         self._voice.say("The output goes to the model with your next message.")

@@ -15,7 +15,7 @@ from mm.terminal.screen import Screen
 
 
 class AnswerReader(Protocol):
-    """Reads answers: a MessageLine, or a LineDesk on a dumb terminal."""
+    """The reading half of a Desk: a MessageLine, or a LineDesk on a dumb terminal. A signal ends what they read."""
 
     def ask(self, label: str) -> str | None: ...
 
@@ -25,7 +25,11 @@ class AnswerReader(Protocol):
 
 
 class ChatPerson:
-    """Asks with the turn's display out of the way. Ctrl-C at a question interrupts the turn."""
+    """Asks with the turn's display out of the way. Ctrl-C at a question interrupts the turn.
+
+    It is the Person that the journey asks and, at once, the Desk that `dialog` asks at: it shows on the screen of the
+    chat, and reads with its reader.
+    """
 
     def __init__(self, screen: Screen, display: TurnDisplay, reader: AnswerReader, interrupt: Interrupt) -> None:
         self._screen = screen
@@ -54,14 +58,12 @@ class ChatPerson:
         self._screen.print(lines)
 
     def ask(self, label: str) -> str | None:
-        with self._interrupt.waiting():
-            reply = self._reader.ask(label)
+        reply = self._reader.ask(label)
         self._screen.someone_wrote()
         return reply
 
     def edit(self, text: str) -> str | None:
-        with self._interrupt.waiting():
-            changed = self._reader.edit(text)
+        changed = self._reader.edit(text)
         self._screen.someone_wrote()
         return changed
 
@@ -75,6 +77,7 @@ class ChatPerson:
                 yield typed
             except KeyboardInterrupt:
                 self._interrupt.stop.set()  # the key was read as a key: nobody else has heard of it
+                self.typed_ahead += self._reader.take_typed_ahead()  # pressed again, it is not meant for the next line
                 if not self._screen.moves:
                     self.show([""])  # the terminal has echoed ^C
                 raise

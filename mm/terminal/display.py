@@ -6,7 +6,7 @@ import contextlib
 import queue
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from mm.events import Event
 from mm.terminal.frame import TurnFrame
@@ -22,7 +22,11 @@ class _Stop:
 
 
 class _Rest:
-    """Hands the terminal to someone else until `go_on` is set."""
+    """Hands the terminal to someone else, in two steps.
+
+    The painter sets `resting` once all before it is painted and the cursor is free, then waits for `go_on`. Nothing
+    else wakes it, so whoever asks for a rest sets `go_on` whatever happens, even if they no longer want it.
+    """
 
     def __init__(self) -> None:
         self.resting = threading.Event()
@@ -40,10 +44,13 @@ class TurnDisplay:
         self._screen = screen
         self._verbose = verbose
         self._items: queue.SimpleQueue[Event | _Stop | _Rest] = queue.SimpleQueue()
-        self._painter: threading.Thread | None = None
+        self._painting = False  # a painter is there to rest and to stop
+        self._at_rest = False
+        self._fault: Exception | None = None
         self._frame = self._new_frame()
 
     def __call__(self, event: Event) -> None:
+        """Outside of `showing()` it waits for `show_pending()`: nobody else may write under an open input line."""
         self._items.put(event)
 
     @property
@@ -55,28 +62,41 @@ class TurnDisplay:
     def showing(self) -> Iterator[None]:
         """Paint from here to the end of the block; then all of it is on the terminal and the cursor is free."""
         self._frame = self._new_frame()
-        self._painter = threading.Thread(target=self._paint_all, name="painter", daemon=True)
-        self._painter.start()
+        self._fault = None
+        painter = threading.Thread(target=self._paint_all, name="painter", daemon=True)
+        painter.start()
+        self._painting = True
         try:
             yield
         finally:
+            self._painting = False  # from here on nobody may wait for it to rest
             self._items.put(_Stop())
-            self._painter.join()
-            self._painter = None
+            painter.join()
+        if self._fault is not None:
+            self._screen.close()
+            raise self._fault
+
+    def show_pending(self) -> None:
+        """Paint what was told outside of a turn, such as that something could not be stored."""
+        if not self._items.empty():
+            with self.showing():
+                pass
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
         """The terminal belongs to the caller inside the block: nothing is painted, the cursor is shown."""
-        if self._painter is None:
+        if not self._painting or self._at_rest:
             yield
             return
         rest = _Rest()
-        self._items.put(rest)
-        rest.resting.wait()
+        self._at_rest = True
         try:
+            self._items.put(rest)
+            rest.resting.wait()
             yield
         finally:
             rest.go_on.set()
+            self._at_rest = False
 
     def _paint_all(self) -> None:
         pause = 0.0
@@ -90,8 +110,8 @@ class TurnDisplay:
                 elif isinstance(item, _Stop):
                     stopped = True
                 else:
-                    self._frame.report(item, self._screen.width)
-            self._paint(ended=stopped)
+                    self._safely(self._frame.report, item, self._screen.width)
+            self._safely(self._paint, stopped)
             pause = max(1 / _FRAMES_A_SECOND, _SHARE_OF_TIME * (time.monotonic() - began))
 
     def _collect(self, pause: float) -> list[Event | _Stop | _Rest]:
@@ -105,32 +125,38 @@ class TurnDisplay:
                 break
         return items
 
+    def _safely(self, work: Callable[..., None], *arguments: object) -> None:
+        """A fault ends the painting and not the painter, whom questions still wait for. It is raised after the turn."""
+        if self._fault is None:
+            try:
+                work(*arguments)
+            except Exception as error:  # noqa: BLE001 - handed to the thread that shows the turn
+                self._fault = error
+
     def _rest(self, rest: _Rest) -> float:
         """Returns the seconds that the terminal was someone else's: they are not the painter's own work."""
-        self._paint(ended=False)
-        with contextlib.suppress(OSError):
-            self._screen.close()
+        self._safely(self._paint, False)
+        self._safely(self._screen.close)
         rest.resting.set()
         began = time.monotonic()
         rest.go_on.wait()
         self._frame.someone_wrote()
         return time.monotonic() - began
 
-    def _paint(self, *, ended: bool) -> None:
-        """One frame. A terminal that has gone away is no reason to end a turn."""
+    def _paint(self, ended: bool) -> None:
+        """One frame."""
         width, height = self._screen.width, self._screen.height
         if ended:
             self._frame.end(width)
-        with contextlib.suppress(OSError):
-            if isinstance(self._frame, PlainFrame):
-                text = self._frame.take()
-                self._screen.write(text)
-                if text:
-                    self._screen.someone_wrote()
-            else:
-                self._screen.paint(self._frame.take_lines(width), self._frame.live_lines(width, height))
-            if ended:
-                self._screen.close()
+        if isinstance(self._frame, PlainFrame):
+            text = self._frame.take()
+            self._screen.write(text)
+            if text:
+                self._screen.someone_wrote()
+        else:
+            self._screen.paint(self._frame.take_lines(width), self._frame.live_lines(width, height))
+        if ended:
+            self._screen.close()
 
     def _new_frame(self) -> TurnFrame | PlainFrame:
         if self._screen.moves:

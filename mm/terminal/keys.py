@@ -90,6 +90,8 @@ def _break_keys() -> KeyBindings:
     def _(event: KeyPressEvent) -> None:
         """A /command has one line only, so there it sends."""
         buffer = event.current_buffer
+        if _has_broken_the_line(event):
+            return
         if buffer.text.startswith("/") and "\n" not in buffer.text and not _more_is_coming(event):
             _send(buffer)
         else:
@@ -143,6 +145,12 @@ def _editor_keys() -> KeyBindings:
 def _send(buffer: Buffer) -> None:
     if buffer.text.strip():
         buffer.validate_and_handle()
+
+
+def _has_broken_the_line(event: KeyPressEvent) -> bool:
+    """Whether the carriage return right before this newline has: a paste may bring both for one end of a line."""
+    before = [press.key for press in event.previous_key_sequence]
+    return before == [Keys.ControlM] and event.current_buffer.document.text_before_cursor.endswith("\n")
 
 
 def _more_is_coming(event: KeyPressEvent) -> bool:

@@ -23,9 +23,11 @@ from rich.color import Color
 
 from mm.errors import MMError
 from mm.folders import data_folder, open_private
+from mm.interrupt import Interrupt
 from mm.terminal.keys import clean_paste, editing_keys, message_keys, question_keys
 from mm.terminal.modes import take_typed_ahead
 from mm.terminal.palette import READABLE, Palette
+from mm.terminal.screen import Screen
 
 _PROMPT = "› "
 _EDITING = "  Enter done · Ctrl-J new line · Ctrl-X Ctrl-E editor · Esc no change"
@@ -36,13 +38,23 @@ _CHORD = 0.5  # seconds for the second key of Ctrl-X Ctrl-E, and so for Esc, whe
 class MessageLine:
     """The input of a chat on a terminal that can move its cursor."""
 
-    def __init__(self, status: Callable[[], FormattedText], completer: Completer, palette: Palette) -> None:
-        self._palette = palette
+    def __init__(
+        self,
+        status: Callable[[], FormattedText],
+        completer: Completer,
+        screen: Screen,
+        interrupt: Interrupt,
+        *,
+        keep: bool,
+    ) -> None:
+        """`keep` False: the messages are written down nowhere."""
+        self._interrupt = interrupt
+        self._palette: Palette = screen.palette
         self._input: Input = create_input()
-        self._output: Output = create_output()
+        self._output: Output = create_output(screen.stream)
         self._status = status
         self._messages = self._session(
-            history=_history(),
+            history=_history() if keep else InMemoryHistory(),
             completer=completer,
             complete_while_typing=Condition(_may_complete),
             multiline=True,
@@ -56,13 +68,8 @@ class MessageLine:
 
     def read_message(self, draft: str = "") -> str:
         """One message. Raises EOFError on Ctrl-D, KeyboardInterrupt on Ctrl-C at an empty line."""
-        text = self._messages.prompt(
-            FormattedText([("class:prompt", _PROMPT)]),
-            default=draft,
-            bottom_toolbar=self._status,
-            handle_sigint=False,
-        )
-        return clean_paste(text)
+        prompt = FormattedText([("class:prompt", _PROMPT)])
+        return self._read(self._messages, prompt, default=draft, bottom_toolbar=self._status)
 
     def ask(self, label: str) -> str | None:
         """One line, the answer to a question; None on Ctrl-D. Ctrl-C raises KeyboardInterrupt."""
@@ -71,7 +78,7 @@ class MessageLine:
         hint, mark, end = label.rpartition("> ")
         question = FormattedText([("class:question", hint), ("class:prompt", mark + end)])
         try:
-            return clean_paste(session.prompt(question, handle_sigint=False))
+            return self._read(session, question)
         except EOFError:
             return None
 
@@ -82,21 +89,39 @@ class MessageLine:
         )
         session.app.ttimeoutlen, session.app.timeoutlen = _ESCAPE_ALONE, _CHORD
         try:
-            changed = session.prompt(
+            return self._read(
+                session,
                 FormattedText([("class:prompt", _PROMPT)]),
                 default=text,
                 bottom_toolbar=FormattedText([("class:bottom-toolbar.text", _EDITING)]),
                 prompt_continuation=lambda width, number, wraps: " " * width,
-                handle_sigint=False,
             )
         except EOFError:
             return None
-        return clean_paste(changed)
 
     def take_typed_ahead(self) -> str:
         """The keys that were typed before a question appears, wherever they wait."""
         held = "".join(press.data for press in get_typeahead(self._input))
         return held + take_typed_ahead(self._input.fileno())
+
+    def _read(self, session: PromptSession[str], prompt: FormattedText, **options: Any) -> str:
+        """What is typed. A signal ends it as Ctrl-C does."""
+        app = session.app
+
+        def leave() -> None:
+            if app.is_running and not app.is_done:
+                app.exit(exception=KeyboardInterrupt)
+
+        def leave_soon() -> None:
+            if app.is_running and app.loop is not None:
+                app.loop.call_soon_threadsafe(leave)
+
+        def begin() -> None:
+            if self._interrupt.stop.is_set():  # the signal came when there was nothing to leave yet
+                leave()
+
+        with self._interrupt.waiting(leave_soon):
+            return clean_paste(session.prompt(prompt, pre_run=begin, handle_sigint=False, **options))
 
     def _session(self, **options: Any) -> PromptSession[str]:
         options.setdefault("history", InMemoryHistory())

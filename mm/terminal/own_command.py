@@ -10,34 +10,46 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 
+from mm.errors import MMError, ToolError
 from mm.interrupt import Interrupt
-from mm.terminal.modes import cooked
+from mm.terminal.modes import bring_to_front, cooked
 from mm.tools.capture import Capture
-from mm.tools.process import Ended, Program, feed_program
+from mm.tools.process import GRACE, LONGEST_ARGUMENT, Ended, Program, feed_program, wait_for_exit
 
 _LARGEST = 30_000  # characters that go to the model
+_LOOK = 0.1  # seconds between two looks whether the command was stopped, or mm is to end
 
 
-def run_on_terminal(command: str, descriptor: int) -> int:
+def run_on_terminal(command: str, descriptor: int, interrupt: Interrupt, suspend: Callable[[], None]) -> int:
     """Run a shell command as a shell would: with the terminal, in a process group of its own. Returns its exit code.
 
-    Ctrl-C goes to that group alone, and editors and pagers work. A negative code is the signal that ended it.
+    Ctrl-C goes to that group alone, and editors and pagers work. Ctrl-Z stops it, and mm with it by `suspend`; what
+    ends mm ends it. A negative code is the signal that ended it. Raises MMError if it cannot be started.
     """
+    _check(command)
     with cooked(descriptor), _passing_on_interrupts() as started:
-        child = subprocess.Popen(command, shell=True, process_group=0)
+        try:
+            child = subprocess.Popen(command, shell=True, process_group=0)
+        except OSError as error:
+            raise MMError(f"The command could not be started: {error.strerror}.", _FILE) from error
         started(child.pid)
         with _in_front(child.pid, descriptor):
-            return _wait(child)
+            return _wait(child, descriptor, interrupt, suspend)
 
 
 def run_captured(command: str, interrupt: Interrupt) -> tuple[str, int]:
     """Run a shell command and keep its output, shortened in the middle. Returns output and exit code, as above.
 
-    Ctrl-C ends all that it started; what it left running in the background is not waited for.
+    Ctrl-C ends all that it started; what it left running in the background is not waited for. Raises MMError if it
+    cannot be started.
     """
+    _check(command)
     output = Capture(None)
-    program = Program(("/bin/sh", "-c", command), os.environ, Path.cwd(), timeout=None)
-    finished = feed_program(program, stop=interrupt.stop, stdout=output, stderr=None)
+    program = Program(("/bin/sh", "-c", command), os.environ, _here(), timeout=None)
+    try:
+        finished = feed_program(program, stop=interrupt.stop, stdout=output, stderr=None)
+    except ToolError as error:
+        raise MMError(error.message) from error
     captured = output.finish()
     text = (captured.head + captured.tail).decode("utf-8", "replace")
     if captured.size > len(captured.head) + len(captured.tail):
@@ -57,14 +69,61 @@ def ending(code: int) -> str:
         return f"ended by signal {-code}"
 
 
-def _wait(child: subprocess.Popen[bytes]) -> int:
-    """Wait for the end. A stopped child (Ctrl-Z) is ended: there is no job control here to bring it back."""
-    while True:
-        _, status = os.waitpid(child.pid, os.WUNTRACED)
-        if not os.WIFSTOPPED(status):
-            child.returncode = os.waitstatus_to_exitcode(status)
-            return child.returncode
-        _signal(child.pid, signal.SIGKILL)
+def _check(command: str) -> None:
+    """Refuse what no shell can be given."""
+    size = len(command.encode("utf-8", "replace"))
+    if size > LONGEST_ARGUMENT:
+        raise MMError(f"The command has {size:,} bytes; a shell takes {LONGEST_ARGUMENT:,} at most.", _FILE)
+    if "\0" in command:
+        raise MMError("The command contains a NUL character, which no command line can carry.", "Write it without.")
+
+
+_FILE = "Write it into a file, and run that: !sh FILE"
+
+
+def _here() -> Path:
+    try:
+        return Path.cwd()
+    except OSError as error:
+        raise MMError("The folder that mm was started in is gone.", "Leave, and start mm in another one.") from error
+
+
+def _wait(child: subprocess.Popen[bytes], descriptor: int, interrupt: Interrupt, suspend: Callable[[], None]) -> int:
+    """Wait for the end. Command and mm are one job of the shell: they are suspended together, and go on together."""
+    while child.returncode is None:
+        if interrupt.stop.is_set():  # by SIGTERM or SIGHUP: Ctrl-C is the command's own
+            _end(child)
+        else:
+            wait_for_exit(child, _LOOK)
+        if child.returncode is None and (stopped_by := _stopped_by(child)):
+            _go_on_together(child.pid, stopped_by, descriptor, suspend)
+    return child.returncode
+
+
+def _stopped_by(child: subprocess.Popen[bytes]) -> int:
+    """The signal that has stopped it, 0 if none has. One that has ended has its exit code then."""
+    process, status = os.waitpid(child.pid, os.WUNTRACED | os.WNOHANG)
+    if process and os.WIFSTOPPED(status):
+        return os.WSTOPSIG(status)
+    if process:
+        child.returncode = os.waitstatus_to_exitcode(status)
+    return 0
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """End all of the command: what ignores SIGTERM, or was stopped, too."""
+    for number in (signal.SIGTERM, signal.SIGCONT):
+        _signal(child.pid, number)
+    wait_for_exit(child, GRACE)
+    _signal(child.pid, signal.SIGKILL)
+
+
+def _go_on_together(group: int, stopped_by: int, descriptor: int, suspend: Callable[[], None]) -> None:
+    """A command that was stopped goes on in front, once mm does."""
+    if stopped_by not in (signal.SIGTTIN, signal.SIGTTOU):  # with these it only asked for the terminal
+        suspend()
+    in_front = bring_to_front(group, descriptor)
+    _signal(group, signal.SIGCONT if in_front else signal.SIGKILL)
 
 
 def _signal(group: int, number: int) -> None:
@@ -102,20 +161,12 @@ def _passing_on_interrupts() -> Iterator[Callable[[int], None]]:
 @contextlib.contextmanager
 def _in_front(group: int, descriptor: int) -> Iterator[None]:
     """Give the terminal to a process group, and take it back. Without a terminal: nothing to give."""
-    before = signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # taking it back from behind would stop mm
     try:
-        _bring_to_front(group, descriptor)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(group, signal.SIGCONT)  # it may have asked for input before it was in front
+        bring_to_front(group, descriptor)
+        _signal(group, signal.SIGCONT)  # it may have asked for input before it was in front
         yield
     finally:
-        _bring_to_front(os.getpgrp(), descriptor)
-        signal.signal(signal.SIGTTOU, before)
-
-
-def _bring_to_front(group: int, descriptor: int) -> None:
-    with contextlib.suppress(OSError):
-        os.tcsetpgrp(descriptor, group)
+        bring_to_front(os.getpgrp(), descriptor)
 
 
 def _shortened(text: str) -> str:

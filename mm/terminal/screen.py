@@ -6,11 +6,12 @@ import os
 import re
 import shutil
 from collections.abc import Sequence
-from typing import TextIO
+from typing import TextIO, cast
 
 from rich.cells import cell_len
 
 from mm.terminal.palette import Palette, can_move_cursor, palette_for
+from mm.terminal.stream import TerminalStream
 
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 _HIDE_CURSOR, _SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
@@ -25,13 +26,18 @@ class Screen:
     """
 
     def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self._encoding = stream.encoding or "utf-8"
+        self._lasting = TerminalStream(stream)
+        self.stream = cast(TextIO, self._lasting)  # for whoever else writes to this terminal
         self._live: list[str] = []
         self._hidden = False
         self._after_empty_line = False
         self.moves = can_move_cursor(stream)
         self.palette: Palette = palette_for(stream)
+
+    @property
+    def gone(self) -> bool:
+        """Whether the window was closed."""
+        return self._lasting.gone
 
     @property
     def width(self) -> int:
@@ -66,10 +72,10 @@ class Screen:
         self.write(self._cursor(hidden=bool(new)) + frame)
 
     def write(self, text: str) -> None:
-        """Write text as it is. Characters that the terminal's encoding lacks are replaced."""
+        """Write text as it is."""
         if text:
-            self._stream.write(text.encode(self._encoding, "replace").decode(self._encoding, "replace"))
-            self._stream.flush()
+            self.stream.write(text)
+            self.stream.flush()
 
     def someone_wrote(self) -> None:
         """Someone else has printed a line, such as the answer to a question."""
@@ -115,7 +121,7 @@ class Screen:
     def _size(self) -> tuple[int, int]:
         """Columns and lines of this very terminal; COLUMNS and LINES are only for where there is none."""
         try:
-            size = os.get_terminal_size(self._stream.fileno())
+            size = os.get_terminal_size(self.stream.fileno())
         except (OSError, ValueError):
             size = shutil.get_terminal_size()
         return size.columns or 80, size.lines or 24

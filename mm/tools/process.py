@@ -151,9 +151,9 @@ def end_program(process: subprocess.Popen[bytes], grace: float = GRACE, *, patie
     First it gets `patience` seconds to end by itself (a server whose stdin was closed).
     """
     if patience:
-        _wait_for_exit(process, patience)
+        wait_for_exit(process, patience)
     signal_session(process.pid, signal.SIGTERM)
-    _wait_for_exit(process, grace)
+    wait_for_exit(process, grace)
     signal_session(process.pid, signal.SIGKILL)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(GRACE)
@@ -267,8 +267,8 @@ def _why_not_started(program: Program, error: OSError) -> str:
     return f"`{name}` could not be started: {reason}. Nothing ran."
 
 
-def _wait_for_exit(process: subprocess.Popen[bytes], timeout: float) -> None:
-    """Wait without reaping where the system can, so that the id stays the process's own."""
+def wait_for_exit(process: subprocess.Popen[bytes], timeout: float) -> None:
+    """Wait for its end, without reaping where the system can, so that the id stays the process's own."""
     if not hasattr(os, "pidfd_open") or process.returncode is not None:
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(timeout)

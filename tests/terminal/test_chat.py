@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from mm.terminal.chat import run_chat
 from tests.terminal import stand_in
-from tests.terminal.pty import chat, terminal
+from tests.terminal.pty import Terminal, chat, terminal
 
 
 def test_a_message_is_sent_with_enter_and_its_answer_is_shown(tmp_path: Path) -> None:
@@ -51,6 +52,16 @@ def test_a_paste_without_brackets_is_one_message(tmp_path: Path) -> None:
         it.type("\r")
         it.wait_for(r"You said: 'pasted 1\npasted 2\n")
         it.wait_for(r"pasted 200'")
+
+
+def test_a_paste_without_brackets_has_one_line_end_for_each_crlf(tmp_path: Path) -> None:
+    """(C113)"""
+    with chat(tmp_path) as it:
+        it.type("one\r\ntwo\r\n\r\nthree")
+        it.wait_for("three")
+        it.type("\n")  # Ctrl-J by hand
+        it.say("four")
+        it.wait_for(r"You said: 'one\ntwo\n\nthree\nfour'")
 
 
 def test_the_end_of_a_paste_inside_a_paste_does_not_send_the_rest_line_by_line(tmp_path: Path) -> None:
@@ -370,7 +381,7 @@ def test_leaving_says_how_to_go_on_if_there_is_something_to_go_on_with(tmp_path:
 
 
 def a_shell_with_jobs() -> int:
-    """Gives the terminal to the chat as a job of its own, and brings it back once after it has stopped."""
+    """Gives the terminal to the chat as a job of its own, and brings it back whenever it has stopped, after a line."""
     signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     job = os.fork()
     if job == 0:
@@ -383,13 +394,24 @@ def a_shell_with_jobs() -> int:
         finally:
             os._exit(code)
     _, status = os.waitpid(job, os.WUNTRACED)
-    if os.WIFSTOPPED(status):
+    while os.WIFSTOPPED(status):
         os.tcsetpgrp(0, os.getpgrp())
         os.write(1, b"the job has stopped\r\n")
+        os.write(1, b"the shell read %r\r\n" % os.read(0, 4096))
         os.tcsetpgrp(0, job)
         os.killpg(job, signal.SIGCONT)
-        _, status = os.waitpid(job, 0)
+        _, status = os.waitpid(job, os.WUNTRACED)
     return os.waitstatus_to_exitcode(status)
+
+
+def bring_back(it: Terminal) -> None:
+    """The shell has a sound terminal, and nothing in it that was typed for mm; then `fg`."""
+    it.wait_for("the job has stopped")
+    modes = termios.tcgetattr(it.descriptor)
+    assert modes[3] & termios.ECHO and modes[3] & termios.ICANON and modes[0] & termios.ICRNL
+    assert "\x1b[?25l" not in it.seen.rpartition("\x1b[?25h")[2], "the cursor is shown"
+    it.type("fg\n")
+    it.wait_for(r"the shell read b'fg\n'")
 
 
 def test_ctrl_z_at_the_prompt_stops_the_chat_and_what_was_typed_is_there_when_it_goes_on(tmp_path: Path) -> None:
@@ -398,7 +420,7 @@ def test_ctrl_z_at_the_prompt_stops_the_chat_and_what_was_typed_is_there_when_it
         it.type("half")
         it.wait_for("half")
         it.type("\x1a")
-        it.wait_for("the job has stopped")
+        bring_back(it)
         it.wait_for("local:stand-in")
         it.say(" and half")
         it.wait_for("You said: 'half and half'")
@@ -406,6 +428,121 @@ def test_ctrl_z_at_the_prompt_stops_the_chat_and_what_was_typed_is_there_when_it
         it.wait_for("local:stand-in")
         it.type("\x04")
         assert it.end() == 0
+
+
+def test_ctrl_z_in_the_middle_of_a_turn_stops_it_and_all_is_as_before_when_it_goes_on(tmp_path: Path) -> None:
+    with terminal(a_shell_with_jobs, tmp_path) as it:
+        it.wait_for("local:stand-in")
+        it.say("gate")
+        for keys in ("one\r", "two"):
+            it.wait_for("the gate is shut")
+            it.type(keys + "\x1a")
+            bring_back(it)
+        it.wait_for("the gate is shut")
+        it.type(" three")
+        (tmp_path / "open").touch()
+        before = it.wait_for("Through.")
+        assert "three" not in before and "^Z" not in it.seen
+        it.wait_for("local:stand-in")
+        it.say("!")
+        it.wait_for(r"You said: 'one\ntwo three!'")
+        it.wait_for("local:stand-in")
+        it.type("\x04")
+        assert it.end() == 0
+
+
+def test_ctrl_z_at_a_question_stops_mm_and_the_question_is_there_when_it_goes_on(tmp_path: Path) -> None:
+    with terminal(a_shell_with_jobs, tmp_path) as it:
+        it.wait_for("local:stand-in")
+        it.say("ask x")
+        it.wait_for("… >")
+        it.type("\x1a")
+        bring_back(it)
+        it.wait_for("… >")
+        it.say("y")
+        it.wait_for("decision=YES")
+
+
+def test_ctrl_z_in_an_own_command_stops_it_with_mm_and_both_go_on(tmp_path: Path) -> None:
+    with terminal(a_shell_with_jobs, tmp_path) as it:
+        it.wait_for("local:stand-in")
+        it.say("!echo $((1 + 1)) runs; exec cat")  # `exec`: see above
+        it.wait_for("2 runs")
+        it.type("\x1a")
+        bring_back(it)
+        it.type("still here\n")
+        it.wait_for("still here\nstill here\n")
+        it.type("\x04")
+        it.wait_for("local:stand-in")
+        it.type("\x04")
+        assert it.end() == 0
+
+
+def test_where_there_is_no_shell_to_go_back_to_ctrl_z_does_nothing(tmp_path: Path) -> None:
+    with chat(tmp_path) as it:
+        it.say("!echo $((1 + 1)) runs; exec cat")
+        it.wait_for("2 runs")
+        it.type("\x1a")
+        it.type("still here\n")
+        it.wait_for("still here\nstill here\n")
+        it.type("\x04")
+        it.wait_for("local:stand-in")
+        it.say("gate")
+        it.wait_for("the gate is shut")
+        it.type("\x1a")
+        (tmp_path / "open").touch()
+        it.wait_for("Through.")
+        it.wait_for("local:stand-in")
+        it.say("next")
+        it.wait_for("You said: 'next'")
+
+
+def stopped_while_it_starts() -> int:
+    agent = stand_in.StandIn()
+    agent.interrupt.install()
+    os.kill(os.getpid(), signal.SIGTERM)
+    return run_chat(agent, agent.terminal)
+
+
+def test_a_signal_to_end_that_comes_while_the_chat_starts_is_not_forgotten(tmp_path: Path) -> None:
+    with terminal(stopped_while_it_starts, tmp_path) as it:
+        assert it.end() == 143
+
+
+def test_what_is_told_outside_of_a_turn_is_shown_before_the_next_prompt(tmp_path: Path) -> None:
+    with chat(tmp_path) as it:
+        it.say("/compact")
+        it.wait_for("Replaced 4 messages by a summary.")
+        it.wait_for("! this summary is kept in memory only")
+        it.wait_for("local:stand-in")
+
+
+def test_what_the_system_refuses_is_said_and_the_chat_goes_on(tmp_path: Path) -> None:
+    with chat(tmp_path) as it:
+        it.say("refused")
+        it.wait_for("`/some/file`: Permission denied.")
+        it.say("see @" + "x" * 300)
+        it.wait_for("You said: 'see")
+
+
+def test_a_long_line_on_a_dumb_terminal_is_said_to_be_cut_and_not_sent(tmp_path: Path) -> None:
+    with chat(tmp_path, TERM="dumb") as it:
+        it.type("x" * 4094 + "\n")
+        it.wait_for("You said: 'xxx")
+        it.wait_for("> ")
+        for end in ("\n", "\nanother line\nand a third"):
+            it.type("y" * 5000 + end)
+            it.wait_for("That line was cut")
+            it.wait_for("> ")
+        it.type("short\n")
+        it.wait_for("You said: 'short'")
+        assert "You said: 'y" not in it.seen and "You said: 'a" not in it.seen
+
+
+def test_lines_that_are_pasted_on_a_dumb_terminal_are_one_message(tmp_path: Path) -> None:
+    with chat(tmp_path, TERM="dumb") as it:
+        it.type("one\ntwo\a\n\nthree\n")
+        it.wait_for(r"You said: 'one\ntwo\n\nthree'")
 
 
 def test_history_is_kept_private_and_found_again(tmp_path: Path) -> None:

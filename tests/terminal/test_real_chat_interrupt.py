@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import termios
-from typing import Any
 
 import pytest
 
 from mm.messages import Role
 from tests.cli.running import Place, call, logging_tool
+from tests.models.loopback import serving
 from tests.terminal.pty import Terminal
-from tests.terminal.real import answers, leave, left_behind, mm_chat, modes, resumed, until
+from tests.terminal.real import answers, leave, left_behind, mm_chat, modes, resumed, sleeping_tool
 
 STILL_THERE = "I am still here."
 
@@ -30,12 +30,6 @@ def goes_on_and_leaves(place: Place, it: Terminal) -> None:
     assert left_behind(place) == []
     messages = resumed(place)
     assert any(STILL_THERE in message.content for message in messages)
-
-
-def sleeping_tool(place: Place, name: str, **keys: Any) -> dict[str, Any]:
-    """A tool that says that it runs, and then sleeps in a process of its own."""
-    place.write(f"{name}.sh", f'#!/bin/sh\necho "{name} runs"\nsleep 600 &\nsleep 600\n', 0o755)
-    return {"name": name, "description": "Sleeps.", "command": [f"./{name}.sh"], **keys}
 
 
 def test_while_the_model_is_silent(place: Place) -> None:
@@ -70,6 +64,29 @@ def test_at_the_question_for_consent(place: Place) -> None:
         goes_on_and_leaves(place, it)
     assert place.log() == []
     assert answers(place) == ["interrupted"]
+
+
+def test_many_times_at_the_question_is_one_interrupt_and_no_wish_to_leave(place: Place) -> None:
+    """There Ctrl-C is read as a key: the second one would wait for the next line."""
+    place.agent([call("act", what="x"), STILL_THERE], [logging_tool(place, "act")])
+    with mm_chat(place) as it:
+        it.say("do x")
+        it.wait_for("y, n, … > ")
+        it.type("\x03\x03\x03\x03")
+        goes_on_and_leaves(place, it)
+        assert "leaves" not in it.seen
+    assert answers(place) == ["interrupted"]
+
+
+def test_while_model_waits_for_another_server(place: Place) -> None:
+    place.agent([STILL_THERE])
+    with serving() as server:
+        server.answers = [server.hang]
+        with mm_chat(place, OPENAI_BASE_URL=server.url, OPENAI_API_KEY="x") as it:
+            it.say("/model openai:other")
+            it.wait_until(lambda: bool(server.seen))
+            it.type("\x03")
+            goes_on_and_leaves(place, it)
 
 
 def test_while_a_tool_runs(place: Place) -> None:
@@ -124,7 +141,7 @@ def test_while_a_hook_runs(place: Place, event: str) -> None:
     place.agent([call("act", what="x"), STILL_THERE], [logging_tool(place, "act")], yolo=True, hooks=hooks)
     with mm_chat(place) as it:
         it.say("go")
-        until(it, lambda: bool(place.log("hook")))
+        it.wait_until(lambda: bool(place.log("hook")))
         it.type("\x03")
         goes_on_and_leaves(place, it)
     assert place.log() == ([] if event == "preToolCall" else ["act x"])
@@ -145,6 +162,7 @@ def test_a_closed_window_leaves_no_process_and_a_whole_session(place: Place) -> 
     with mm_chat(place) as it:
         it.say("rest")
         it.wait_for("rest runs")
+        assert it.close() == 129
     assert left_behind(place) == []
     assert answers(place) == ["interrupted"]
     resumed(place)

@@ -125,6 +125,18 @@ def test_a_store_that_is_locked_is_told_of_at_once_and_gets_later_what_it_lacks(
     assert [record.content for record in records(place)] == ["second", "Two."]
 
 
+def test_what_could_not_be_written_down_is_told_when_the_chat_ends(place: Place) -> None:
+    place.agent(["One.", "Two."])
+    with mm_chat(place) as it:
+        says(it, "first", "One.")
+        holder = sqlite3.connect(place.home / "data" / "sessions.db", isolation_level=None)
+        holder.execute("BEGIN IMMEDIATE")
+        says(it, "second", "Two.")
+        assert leave(it) == 0
+        holder.close()
+    assert "! The end of this conversation could not be written down" in it.seen.replace("\x1b[38;5;166m", "")
+
+
 def test_a_server_that_was_down_is_asked_for_its_context_once_it_is_there(place: Place) -> None:
     place.agent(["word " * 3000])
     with socket.socket() as free:
@@ -198,6 +210,19 @@ def test_going_on_after_a_kill_shows_the_call_whose_outcome_is_not_known(place: 
     with mm_chat(place, "-c") as it:
         seen = ESCAPES.sub("", it.seen).replace("\r", "")
         assert '✓ act what="x"\n✗ slow  started, outcome unknown\n' in seen and "(no answer)" in seen
+        assert leave(it) == 0
+
+
+def test_a_session_with_a_damaged_date_is_listed_without_it(place: Place) -> None:
+    place.agent(["One."])
+    place.mm("-p", "what is one?", "-a", "agent.yaml")
+    store = store_of(place)
+    store.database.write("UPDATE sessions SET updated = 1e300")
+    store.close()
+    with mm_chat(place) as it:
+        it.say("/sessions")
+        it.wait_for("what is one?")
+        it.wait_for("scripted:")
         assert leave(it) == 0
 
 

@@ -36,7 +36,12 @@ class Voice(Protocol):
 
 @dataclass(slots=True)
 class Chat:
-    """What the commands of one chat share."""
+    """What the commands of one chat share.
+
+    A text that is not yet sent is in one of four places. Keys that nobody has read yet are in the terminal; those
+    that a question or Ctrl-Z found there are in `ChatPerson.typed_ahead`. After a turn both become part of `draft`.
+    `prompt` is sent without being shown in the line first, and `attachments` go below whatever is sent next.
+    """
 
     agent: ChatAgent
     voice: Voice

@@ -13,7 +13,7 @@ KEYS = (
     ("Tab", "complete a /command, a model, a session or an @file"),
     ("Ctrl-X Ctrl-E", "write the message in $VISUAL or $EDITOR"),
     ("Ctrl-C", "stop the turn; clear the line; twice: leave"),
-    ("Ctrl-Z", "put mm in the background; `fg` in the shell brings it back"),
+    ("Ctrl-Z", "suspend mm, in the middle of a turn too; `fg` in the shell brings it back"),
     ("Ctrl-D", "leave"),
 )
 STARTS = (
