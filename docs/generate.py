@@ -336,7 +336,7 @@ def _all_builtins() -> list[Builtin]:
 
 
 def _read_skill() -> Builtin:
-    return skill_tools([Skill("name", "", Path(), Path(), "")], 30_000)[0]
+    return skill_tools([Skill("NAME", "", Path(), Path(), "")], 30_000)[0]
 
 
 def _builtin(builtin: Builtin) -> str:

@@ -7,23 +7,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mm.errors import ToolError
-from mm.messages import Outcome
+from mm.messages import JSON, Outcome
 from mm.tools.builtin import Builtin
 from mm.tools.builtins.plans import plan
 from mm.tools.builtins.read import Reading, read
 from mm.tools.places import Places
 from mm.tools.skills import SKILL_FILE, Skill, beside, find_skill
 from mm.tools.spec import ApprovedCall, Arguments, Look, Need, Output, Plan, Run, Shown
+from mm.visible import make_visible_line
 
-PARAMETERS = {
-    "type": "object",
-    "properties": {
-        "name": {"type": "string", "description": "Name of the skill"},
-        "file": {"type": "string", "description": f"File in its folder (default {SKILL_FILE})"},
-    },
-    "required": ["name"],
-    "additionalProperties": False,
-}
+_MOST_NAMED = 20  # skills; the catalogue in the system text has them all
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +47,27 @@ def skill_tools(skills: Sequence[Skill], size: int = 30_000) -> list[Builtin]:
     tool = Builtin(
         name="read_skill",
         description="Read a skill: how to do a kind of task.",
-        parameters=PARAMETERS,
+        parameters=_parameters(skills),
         plan=plan_reading,
         run=run,
         readonly=True,
     )
     return [tool] if skills else []
+
+
+def _parameters(skills: Sequence[Skill]) -> dict[str, JSON]:
+    """The names stand where a small model fills one in: else it takes the next best word, such as its folder's."""
+    names = [make_visible_line(skill.name) for skill in skills]
+    which = f": {', '.join(names)}" if len(names) <= _MOST_NAMED else ""
+    return {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "description": f"Name of the skill{which}"},
+            "file": {"type": "string", "description": f"File in its folder (default {SKILL_FILE})"},
+        },
+        "required": ["name"],
+        "additionalProperties": False,
+    }
 
 
 def _inside(skill: Skill, text: str) -> Path:

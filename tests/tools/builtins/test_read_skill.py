@@ -252,3 +252,16 @@ def test_a_link_planted_in_a_skill_after_planning_is_not_followed(calls: Calls, 
 
 def test_without_skills_there_is_no_tool() -> None:
     assert skill_tools([]) == []
+
+
+def test_the_names_stand_where_a_model_fills_one_in(tmp_path: Path) -> None:
+    make(tmp_path / "skills" / "release")
+    make(tmp_path / "skills" / "boats", GOOD.replace("name: release", "name: boats"))
+    (tool,) = skill_tools(load_skills([tmp_path / "skills"])[0])
+    name = tool.tool().schema.document["properties"]["name"]
+    assert name["description"] == "Name of the skill: boats, release"
+
+
+def test_a_long_list_of_names_is_left_to_the_catalogue() -> None:
+    (tool,) = skill_tools([Skill(f"s{number}", "", Path(), Path(), "") for number in range(21)])
+    assert tool.tool().schema.document["properties"]["name"]["description"] == "Name of the skill"
