@@ -155,10 +155,14 @@ _DOUBLED = re.compile(r"\{\s*\{")
 
 
 def _call(text: str, parts: dict[str, tuple[int, int]], is_offered: IsOffered) -> ToolCall | None:
-    """A call from the members of a call-shaped object, given as spans of the text."""
-    if not parts.keys() <= _CALL_KEYS:
+    """A call from the members of a call-shaped object, given as spans of the text. One with two readings is none."""
+    if not parts.keys() <= _CALL_KEYS or {"arguments", "parameters"} <= parts.keys():
+        return None
+    if {"function", "name"} <= parts.keys():
         return None
     if "function" in parts and text[parts["function"][0]] == "{":
+        if parts.keys() & {"arguments", "parameters"}:
+            return None
         inner = _members(text, parts["function"][0])
         return _call(text, inner[0], is_offered) if inner and "function" not in inner[0] else None
     arguments = parts.get("arguments") or parts.get("parameters")
@@ -166,9 +170,15 @@ def _call(text: str, parts: dict[str, tuple[int, int]], is_offered: IsOffered) -
     if arguments is None or named is None or text[named[0]] != '"':
         return None
     name: str = _decoder.raw_decode(text, named[0])[0]
-    if not is_offered(name):
+    if not is_offered(name) or ("parameters" in parts and _is_schema(text[slice(*arguments)])):
         return None
     return ToolCall(new_call_id(), name, text[slice(*arguments)], written=True)
+
+
+def _is_schema(text: str) -> bool:
+    """Whether these are the parameters of a tool's definition, which a model may echo, and no arguments."""
+    value = _decoder.decode(text)
+    return isinstance(value, dict) and value.get("type") == "object" and isinstance(value.get("properties"), dict)
 
 
 def _members(text: str, position: int) -> tuple[dict[str, tuple[int, int]], int] | None:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 
 from mm.dispatch.extract import CALL_LANGUAGES, OPENING, TAGS, WrittenCalls, skip_space
-from mm.dispatch.json_text import UnreadableError, canonical, read
+from mm.dispatch.loops import LONGEST_CYCLE
 from mm.messages import ToolCall
 
 MOST_COPIES = 3
-"""Of one call in one reply. A small model that writes it so often goes on until the token limit, minutes later."""
+"""Of one call, or of a run of up to LONGEST_CYCLE calls, in one reply. A small model that goes on after that goes on
+until the token limit, minutes later."""
 
 
 class Gate:
@@ -29,16 +29,16 @@ class Gate:
         self._open = not tools_offered
 
     def feed(self, piece: str) -> str:
-        """Raises CirclingError once the reply is nothing but the same calls again and again."""
+        """Raises CirclingError once the reply begins to repeat its calls once more."""
         if self._open:
             return piece
-        self._held += piece
-        if may_become_call(self._held):
-            if "}" in piece:
-                _refuse_circles(self._held)
-            return ""
-        self._open = True
-        return self.rest()
+        before, self._held = len(self._held), self._held + piece
+        if not may_become_call(self._held):
+            self._open = True
+            return self.rest()
+        if any(key.end() > before for key in _ARGUMENTS.finditer(self._held, max(0, before - _LONGEST_KEY))):
+            _refuse_circles(self._held)
+        return ""
 
     def rest(self) -> str:
         held, self._held = self._held, ""
@@ -46,7 +46,7 @@ class Gate:
 
 
 class CirclingError(Exception):
-    """A reply goes in circles. `text` is each of its calls once, as the model would have written them."""
+    """A reply goes in circles. `text` is its calls up to the end of the first pass, as they were written."""
 
     def __init__(self, text: str) -> None:
         super().__init__("The reply repeats its calls.")
@@ -54,34 +54,41 @@ class CirclingError(Exception):
 
 
 def _refuse_circles(text: str) -> None:
-    if len(_ARGUMENTS.findall(text)) < MOST_COPIES:
-        return
+    """Look at the end of the calls, now that another one has begun: text that ends there may be an example in prose."""
     written = WrittenCalls(text, lambda name: True)
-    if not (may_become_call(written.rest) or any(f"</{tag}>".startswith(written.rest) for tag in TAGS)):
+    calls, begun = written.calls, _BEGUN.match(written.rest)
+    if begun:
+        name = begun["name"]
+    elif calls and not written.rest:  # it came in one piece
+        *calls, last = calls
+        name = last.name
+    else:
         return
-    once: dict[tuple[str, str], ToolCall] = {}
-    copies: Counter[tuple[str, str]] = Counter()
-    for call in written.calls:
-        identity = _identity(call)
-        once.setdefault(identity, call)
-        copies[identity] += 1
-        if copies[identity] >= MOST_COPIES:
-            raise CirclingError("\n".join(map(_written, once.values())))
+    identities = [(call.name, _packed(call.arguments)) for call in calls]
+    for length in range(1, LONGEST_CYCLE + 1):
+        end = identities[-MOST_COPIES * length :]
+        if len(end) < MOST_COPIES * length or end[length:] != end[:-length]:
+            continue
+        if name in (None, end[0][0]):
+            once = calls[: len(calls) - (MOST_COPIES - 1) * length]
+            raise CirclingError("\n".join(map(_written, once)))
 
 
-_ARGUMENTS = re.compile('"(?:arguments|parameters)"')  # every call has one; without enough of them nothing is read
+_ARGUMENTS = re.compile('"(?:arguments|parameters)"')  # every call has one: only a new one is worth a look
+_LONGEST_KEY = len('"parameters"')
+_BEGUN = re.compile(
+    rf'(?:</\w+>|```)?(?:{OPENING.pattern})?[\s,]*+\[?\s*+\{{\s*+\{{?\s*+"(?:name"\s*+:\s*+"(?P<name>[^"\\]*)"|arg|par|func|type|id)'
+)
+_BLANKS = re.compile(r'("(?:[^"\\]|\\.)*")|\s+')
+
+
+def _packed(text: str) -> str:
+    """JSON text without the blanks between its parts. Numbers stay as they are written: 1.1 and 1.10 may be texts."""
+    return _BLANKS.sub(lambda match: match[1] or "", text)
 
 
 def _written(call: ToolCall) -> str:
     return f'{{"name": {json.dumps(call.name)}, "arguments": {call.arguments}}}'
-
-
-def _identity(call: ToolCall) -> tuple[str, str]:
-    """A call whose arguments mean the same is the same, however they are spaced."""
-    try:
-        return call.name, canonical(read(call.arguments))
-    except UnreadableError:
-        return call.name, call.arguments
 
 
 def may_become_call(text: str) -> bool:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from random import Random
 
 import pytest
 
 from mm.dispatch.extract import extract
 from mm.dispatch.gate import MOST_COPIES, CirclingError, Gate, may_become_call
+from mm.dispatch.loops import LONGEST_CYCLE
 from mm.messages import Finish, Reply, ToolCall
 
 STATUS = '{"name": "status", "arguments": {"service": "billing"}}'
@@ -210,24 +210,78 @@ def test_other_text_is_no_broken_call(text: str) -> None:
     assert extract(Reply(text), offered).broken == ""
 
 
-def test_a_reply_that_is_the_same_call_again_and_again_is_read_no_further() -> None:
+def left_at(*pieces: str) -> list[tuple[str, str]] | None:
+    """The calls of a reply that was read no further, as they were written; None for one that was read to its end."""
     gate = Gate(tools_offered=True)
-    call = '{"name": "read_file", "arguments": {"path": "a", "limit": 1}}\n'
-    other = '{"name": "read_file", "arguments": {"path": "b"}}\n'
-    spaced = '{"name": "read_file", "arguments": {"limit": 1,   "path": "a"}}\n'
-    for piece in (call, other, spaced):
-        assert gate.feed(piece) == ""
-    with pytest.raises(CirclingError) as circling:
-        gate.feed(call)
-    found = extract(Reply(circling.value.text), offered)
-    assert [call.arguments for call in found.calls] == ['{"path": "a", "limit": 1}', '{"path": "b"}']
+    try:
+        for piece in pieces:
+            assert gate.feed(piece) == ""
+    except CirclingError as circling:
+        return [(call.name, call.arguments) for call in extract(Reply(circling.text), offered).calls]
+    return None
 
 
-def test_different_calls_and_two_equal_ones_are_read_to_the_end() -> None:
-    gate = Gate(tools_offered=True)
-    for number in range(20):
-        gate.feed(f'{{"name": "read_file", "arguments": {{"path": "{number}"}}}}\n' * 2)
-    gate.feed('{"name": "note", "arguments": {"text": "{} {} {} {}"}}')
+def read(path: str) -> str:
+    return f'{{"name": "read_file", "arguments": {{"path": "{path}"}}}}\n'
+
+
+def numbered(version: str) -> str:
+    return f'{{"name": "release", "arguments": {{"version": {version}}}}}\n'
+
+
+@pytest.mark.parametrize(
+    ("reply", "kept"),
+    [
+        ("aaaa", "a"),
+        ("baaaa", "ba"),
+        ("aabaaaa", "aaba"),
+        ("abababa", "ab"),
+        ("cabcabcabc", "cab"),
+        ("abcdabcdabcda", "abcd"),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 7, 50])
+def test_a_reply_that_goes_on_in_a_circle_is_read_no_further(reply: str, kept: str, size: int) -> None:
+    text = "".join(map(read, reply))
+    pieces = [text[start : start + size] for start in range(0, len(text), size)]
+    assert left_at(*pieces) == [("read_file", f'{{"path": "{path}"}}') for path in kept]
+
+
+@pytest.mark.parametrize("reply", ["abacadaea", "aaa", "ababab", "aabbaabb", "abcdeabcdeabcdea"])
+def test_calls_that_are_made_again_between_others_are_all_read(reply: str) -> None:
+    """(C54) An edit, the tests, an edit, the tests: none of them is lost."""
+    assert left_at(*map(read, reply)) is None
+
+
+def test_numbers_that_may_be_texts_are_not_the_same_call() -> None:
+    assert left_at(*map(numbered, ("1.1", "1.10", "1.100", "1.1000"))) is None
+    assert left_at(*map(numbered, ("1.10", " 1.10", "1.10 ", "1.10"))) == [("release", '{"version": 1.10}')]
+
+
+def test_another_call_behind_three_equal_ones_is_read() -> None:
+    assert left_at(read("a") * 3, numbered("1")) is None
+
+
+@pytest.mark.parametrize("closing", ["\n```", "\n```\nNothing of this is meant to run.", ""])
+def test_an_example_that_is_streamed_may_still_be_followed_by_prose(closing: str) -> None:
+    assert left_at("```json\n", read("a"), read("a"), read("a"), closing) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"name": "release", "arguments": {"version": "1"}, "parameters": {"version": "2"}}',
+        '{"name": "release", "arguments": {"version": "3"}, "function": {"name": "status", "arguments": {}}}',
+        '{"name": "release", "function": {"name": "status", "arguments": {}}}',
+        '{"function": {"name": "status", "arguments": {}}, "parameters": {}}',
+        '{"name": "release", "function": "status", "arguments": {}}',
+        '{"type": "function", "function": {"name": "release", "parameters": {"type": "object", "properties": {}}}}',
+        '{"name": "release", "parameters": {"type": "object", "properties": {"version": {"type": "string"}}}}',
+    ],
+)
+def test_a_call_with_two_readings_and_the_definition_of_a_tool_are_no_calls(text: str) -> None:
+    found = extract(Reply(text), offered)
+    assert (found.calls, found.text) == ((), text)
 
 
 RELEASE = '{"name": "release", "arguments": {}}'
@@ -269,15 +323,22 @@ def test_a_circle_is_made_of_the_very_calls_that_the_whole_reply_is_read_as(seed
     whole = [(call.name, call.arguments) for call in extract(Reply(text), offered).calls]
     assert len(whole) == len(made)
 
-    gate, position = Gate(tools_offered=True), 0
-    try:
-        while position < len(text):
-            size = random.randint(1, longest)
-            assert gate.feed(text[position : position + size]) == ""
-            position += size
-    except CirclingError as circling:
-        found = [(call.name, call.arguments) for call in extract(Reply(circling.text), offered).calls]
-        read_by_then = [count for count in range(1, len(whole) + 1) if list(dict.fromkeys(whole[:count])) == found]
-        assert any(max(Counter(whole[:count]).values()) >= MOST_COPIES for count in read_by_then)
-    else:
-        assert max(Counter(whole).values()) < MOST_COPIES
+    pieces, position = [], 0
+    while position < len(text):
+        size = random.randint(1, longest)
+        pieces.append(text[position : position + size])
+        position += size
+    left = left_at(*pieces)
+    if left is not None:
+        assert whole[: len(left)] == left, "in the model's order, nothing left out before the circle"
+        assert any(
+            whole[len(left) - length : len(left)] * MOST_COPIES
+            == whole[len(left) - length : len(left) + (MOST_COPIES - 1) * length]
+            for length in range(1, LONGEST_CYCLE + 1)
+        )
+    elif longest <= 3:
+        assert not any(
+            whole[start : start + length] * (MOST_COPIES + 1) == whole[start : start + length * (MOST_COPIES + 1)]
+            for length in range(1, LONGEST_CYCLE + 1)
+            for start in range(len(whole) - length * (MOST_COPIES + 1) + 1)
+        )
