@@ -15,8 +15,9 @@ A position is the subschemas that judge one value, a way those that describe it 
 
 from __future__ import annotations
 
-from mm.dispatch.json_text import Literal, UnreadableError, read, read_literals, read_number, to_json
+from mm.dispatch.json_text import Literal, UnreadableError, read, read_number
 from mm.dispatch.readings import Rank, Reading, Readings, Repair, Source, distinct
+from mm.dispatch.spelling import Spelling
 from mm.messages import JSON
 from mm.schemas.compiled import ROOT, CompiledSchema, Position, Way
 from mm.schemas.keywords import Tokens
@@ -39,7 +40,8 @@ class TooMuchError(Exception):
 
 
 class Conversion:
-    """One pass over the arguments of one call. `ambiguous` collects paths with two readings, for the reply.
+    """One pass over the arguments of one call. `ambiguous` collects paths with two readings, for the reply, and
+    `clashes` those of single values that hold both spellings of one name of the items of a list.
 
     `run` raises TooMuchError instead of taking for ever.
     """
@@ -48,10 +50,11 @@ class Conversion:
         self._schema = schema
         self._source = source
         self._known: dict[tuple[Tokens, Position, bool, Source | None], Readings] = {}
-        self._literals: dict[Source, JSON] = {}
+        self._spelling = Spelling(schema.names)
         self._left = MAX_WORK
         self.ambiguous: dict[Tokens, tuple[JSON, JSON]] = {}
         self.undecodable: dict[Tokens, str] = {}
+        self.clashes: dict[Tokens, NameClashError] = {}
 
     def run(self, arguments: dict[str, JSON]) -> Readings:
         """The readings of whole arguments, which already carry the author's names."""
@@ -126,7 +129,7 @@ class Conversion:
         """What a text holds: a number, boolean, null, list or object. The text itself if it holds none of these."""
         stripped = text.strip(" \t\r\n")
         if stripped[:1] in ("[", "{"):
-            return self._under_own_names(read(stripped), _first(position), path)
+            return self._spelling.under_own_names(read(stripped), _first(position), path)
         word = stripped.lower() if len(stripped) < 6 else ""
         if word in ("true", "false"):
             return word == "true"
@@ -136,38 +139,15 @@ class Conversion:
         number = read_number(stripped, exact="integer" in types or "number" not in types)
         return text if number is None else number
 
-    def _under_own_names(self, value: JSON, place: str, path: Tokens) -> JSON:
-        """A value that was read from a text, under the author's names. Raises NameClashError."""
-        names = self._schema.names
-        group = names.group(place) if names.any else None
-        return names.restore(value, path, group=group) if group else value
-
     def _as_text(self, number: int | float, position: Position, path: Tokens, source: Source | None) -> Readings:
         if "string" in self._schema.types(position):
-            text = self._literal(number, path, source)
+            text = self._spelling.literal(number, path, source)
             if self._schema.is_valid(text, position):
                 repair = Repair(path, Literal(text), text, Rank.NUMBER_AS_TEXT)
                 return Readings((Reading(text, Rank.NUMBER_AS_TEXT, (repair,)),), text)
             if not self._schema.types(position) & {"integer", "number"}:
                 return Readings((), text)
         return Readings((), number)
-
-    def _literal(self, number: int | float, path: Tokens, source: Source | None) -> str:
-        """The number as it was spelt, or its shortest spelling if it came from no text."""
-        if source is not None:
-            if source not in self._literals:
-                literals = read_literals(source.text)
-                self._literals[source] = self._under_own_names(literals, source.place, source.path)
-            node = self._literals[source]
-            for token in path[len(source.path) :]:
-                node = _member(node, token)
-            if isinstance(node, Literal):
-                return str(node)
-        return to_json(number)
-
-    def _as_spelt(self, value: JSON, path: Tokens, source: Source | None) -> JSON:
-        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        return Literal(self._literal(value, path, source)) if is_number else value
 
     def _wrapped(
         self, value: JSON, position: Position, path: Tokens, source: Source | None, before: Readings
@@ -176,13 +156,18 @@ class Conversion:
             return before
         if isinstance(value, list) and not self._holds_lists(position):
             return before  # it is no single value: `[]` where something is wanted does not mean `[[]]`
-        inner = self._inside([value], position, path, source, wrapping=True)
-        if self._schema.is_valid([value], position):
-            inner = Readings((Reading([value]),), [value])
+        try:
+            item, item_source = self._spelling.as_item(value, _first(position), path, source)
+        except NameClashError as error:
+            self.clashes[path] = error
+            return before
+        inner = self._inside([item], position, path, item_source, wrapping=True)
+        if self._schema.is_valid([item], position):
+            inner = Readings((Reading([item]),), [item])
         readings = [*before.found]
         for reading in inner.found:
             repairs = [repair for repair in reading.repairs if repair.path != path]
-            repair = Repair(path, self._as_spelt(value, path, source), reading.value, Rank.WRAPPED)
+            repair = Repair(path, self._spelling.as_spelt(value, path, source), reading.value, Rank.WRAPPED)
             readings.append(Reading(reading.value, Rank.WRAPPED, (repair, *repairs)))
         wants_only_lists = self._schema.types(position) == {"array"}
         attempt = inner.attempt if wants_only_lists and not isinstance(value, (dict, list)) else before.attempt
@@ -262,12 +247,6 @@ class Conversion:
 def _first(position: Position) -> str:
     """The subschema that names the members of a position; "" if nothing is known of it."""
     return position[0] if position else ""
-
-
-def _member(node: JSON, token: str | int) -> JSON:
-    if isinstance(node, dict):
-        return node.get(str(token))
-    return node[token] if isinstance(node, list) and isinstance(token, int) and token < len(node) else None
 
 
 def _type_fits(value: JSON, types: frozenset[str]) -> bool:

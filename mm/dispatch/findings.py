@@ -84,11 +84,13 @@ class _Teller:
 
     def tell_all(self) -> Iterator[tuple[Tokens, str]]:
         for path, (one, other) in self._conversion.ambiguous.items():
-            line = f"{self._name(path)} can be read as {brief(one)} or as {brief(other)}: send the one that you mean."
-            yield path, line
+            first, second = (brief(self._schema.names.spell_at(path, value)) for value in (one, other))
+            yield path, f"{self._name(path)} can be read as {first} or as {second}: send the one that you mean."
         for error in _errors(self._schema, self._attempt):
             path = tuple(error.instance_path)
-            if not any(path[: len(known)] == known for known in self._conversion.ambiguous):
+            if path in self._conversion.clashes:
+                yield path, clash(self._schema, self._conversion.clashes[path]).line
+            elif not any(path[: len(known)] == known for known in self._conversion.ambiguous):
                 yield from self._tell(error)
 
     def _name(self, path: Tokens) -> str:
@@ -103,7 +105,7 @@ class _Teller:
         if not found:
             found, inner = _follow(self._attempt, path)
             node = inner if found else node
-        return brief(node)
+        return brief(self._schema.names.spell_at(path, node))
 
     def _tell(self, error: Any) -> Iterator[tuple[Tokens, str]]:
         path = tuple(error.instance_path)

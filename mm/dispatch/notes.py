@@ -29,8 +29,9 @@ def _line(repair: Repair, names: WireNames) -> str:
     name = path_text(names.path(repair.path))
     if repair.rank is Rank.LEFT_OUT:
         return f"left out {name}=null"
-    sent = repair.sent[:MAX_VALUE] if isinstance(repair.sent, Literal) else brief(repair.sent)
-    return f"took {name}={sent} as {brief(repair.taken)}"
+    sent, taken = (names.spell_at(repair.path, value) for value in (repair.sent, repair.taken))
+    shown = sent[:MAX_VALUE] if isinstance(sent, Literal) else brief(sent)
+    return f"took {name}={shown} as {brief(taken)}"
 
 
 def path_text(path: Iterable[str | int] | Tokens) -> str:

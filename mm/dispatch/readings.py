@@ -48,11 +48,12 @@ class Readings(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Source:
     """The JSON text that a value was read from, where in the arguments that value stands, and the `#/pointer` of the
-    subschema whose names it uses."""
+    subschema whose names it uses. `is_item`: it was sent in place of a list there, and uses the names of its items."""
 
     text: str
     path: Tokens = ()
     place: str = "#"
+    is_item: bool = False
 
 
 def distinct(readings: list[Reading]) -> tuple[Reading, ...]:

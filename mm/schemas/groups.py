@@ -33,6 +33,11 @@ class Group:
             return self.properties.get(token) or self.inside.get(_OTHERS)
         return self.inside.get(token) or self.inside.get(_ITEMS)
 
+    def holder(self, token: str | int) -> Group:
+        """The group that knows a member: that of the items, for a name in a value that was sent in place of a list."""
+        items = self.step(0) if isinstance(token, str) and self.step(token) is None else None
+        return items or self
+
 
 def joined(document: JSON) -> dict[str, Group]:
     """The group of every subschema of a mended schema, by its `#/pointer`.

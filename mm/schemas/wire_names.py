@@ -45,9 +45,19 @@ class WireNames:
         group: Group | None = self._root
         shown: list[str | int] = []
         for token in path:
+            group = group.holder(token) if group else None
             shown.append(group.renamed.get(token, token) if group and isinstance(token, str) else token)
             group = group.step(token) if group else None
         return tuple(shown)
+
+    def spell_at(self, path: Iterable[str | int], value: JSON) -> JSON:
+        """A value at a path, its properties spelt as the model knows them."""
+        if not self.any:
+            return value
+        group: Group | None = self._root
+        for token in path:
+            group = group.holder(token).step(token) if group else None
+        return _spelt(value, group)
 
     def restore(self, value: JSON, path: Tokens = (), *, group: Group | None = None) -> JSON:
         """A value with the author's names at every depth. Raises NameClashError where both spellings are present."""
