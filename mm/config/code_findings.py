@@ -53,11 +53,19 @@ _STARTERS: Mapping[str, frozenset[str]] = {
 }
 """Programs that start the one that their arguments name, and their options whose value is an argument of its own."""
 
+_WATCH = _names("-n --interval -q --equexit -s --shotsdir")
+_LINES = {
+    "su": r"-[A-Za-z]*c|--command|--session-command",
+    "script": r"-[A-Za-z]*c|--command",
+}
+"""Programs that hand a line to a shell, and the options behind which it stands."""
+
 _OWN_ARGUMENTS = {"ssh": 1, "timeout": 1, "flock": 1, "chrt": 1, "taskset": 1, "chroot": 1}
 _ALL_ARGUMENTS = ("env", "xargs", "ssh")  # which may make a program, or a shell's line, of any of their arguments
 EXECUTING = {"find": ("-exec", "-execdir", "-ok", "-okdir"), "fd": ("-x", "-X", "--exec", "--exec-batch")}
 """Programs that start others behind one of their options, up to a `;`."""
 
+_CODE = "a value is put into the code of `{}`, and so can be code"
 _HINT = "Move the code into a script, and hand it the value as an argument of its own."
 
 
@@ -68,11 +76,12 @@ def look_at_code(entry: ToolEntry) -> Iterator[Words]:
     places = (None, *(template.place for template in templates_of(entry.run)))
     for position, word in enumerate(words):
         name = _name(word)
-        for at in _code(words, position, INTERPRETERS[name]) if name in INTERPRETERS else ():
-            option = words[at - 1] if re.fullmatch(INTERPRETERS[name], words[at - 1]) else words[at].partition("{{")[0]
-            yield Words(f"a value is put into the code of `{name} {option}`, and so can be code", _HINT, places[at])
+        for at, option in _code(words, position, name) if name in INTERPRETERS else ():
+            yield Words(_CODE.format(f"{name} {option}"), _HINT, places[at])
     for position in _programs(words):
         name = _name(words[position])
+        for at, option in _line(words, position, name):
+            yield Words(_CODE.format(f"{name} {option}".rstrip()), _HINT, places[at])
         for at in _executing(words, position, EXECUTING.get(name, ())):
             yield Words(f"a value stands behind `{name} … {words[at]}`, and so can be a program", _HINT, places[at])
     starter = next(_choosing(words), "")
@@ -90,18 +99,58 @@ def _name(word: str) -> str:
     return word.rsplit("/", 1)[-1].rstrip("0123456789.") or word
 
 
-def _code(words: Sequence[str], position: int, flag: str) -> Iterator[int]:
-    """Where a value stands in the code that an interpreter is given. What follows its script is data."""
+def _code(words: Sequence[str], position: int, name: str) -> Iterator[tuple[int, str]]:
+    """Where a value stands in the code that an interpreter is given, and behind which option. Behind its script is
+    data."""
+    flag, marks = INTERPRETERS[name], ("-", "+") if name in SHELLS else ("-",)
     for at in range(position + 1, len(words)):
         word, before = words[at], words[at - 1]
         if re.fullmatch(flag, word):
-            if at + 1 < len(words) and "{{" in words[at + 1]:
-                yield at + 1
+            code = _behind_options(words, at) if name in SHELLS - {"fish"} else at + 1
+            if code < len(words) and "{{" in words[code]:
+                yield code, word
             return
-        if word.startswith("-") and "{{" in word and re.match(flag, word.partition("{{")[0]):
-            yield at
-        if not word.startswith("-") and (at == position + 1 or not before.startswith("-")):
+        option = word.partition("{{")[0]
+        if word.startswith("-") and option != word and re.match(flag, option):
+            yield at, option
+        if not word.startswith(marks) and (at == position + 1 or not before.startswith(marks)):
             return
+
+
+def _behind_options(words: Sequence[str], at: int) -> int:
+    """Where a shell's code stands: `-c` has no value of its own, the code is the first word behind all options."""
+    values = _values(words[at])
+    for position in range(at + 1, len(words)):
+        word = words[position]
+        if values:
+            values -= 1
+        elif word in ("-", "--"):
+            return position + 1
+        elif word.startswith(("-", "+")):
+            values = _values(word)
+        else:
+            return position
+    return len(words)
+
+
+def _values(options: str) -> int:
+    """How many of the next words are values of a shell's options, such as the `pipefail` of `-euo`."""
+    return sum(map(options.count, "oO")) if re.fullmatch(r"[-+][A-Za-z]+", options) else 0
+
+
+def _line(words: Sequence[str], position: int, name: str) -> Iterator[tuple[int, str]]:
+    """Where a value stands in what a program hands to a shell, and behind which option."""
+    if name == "watch":
+        start = _started(words, position, name)
+        if not {"-x", "--exec"} & set(words[position + 1 : start]):
+            yield from ((at, "") for at in range(start, len(words)) if "{{" in words[at])
+        return
+    for at in range(position + 1, len(words)) if name in _LINES else ():
+        option = words[at].partition("{{")[0]
+        if option != words[at] and re.fullmatch(rf"(?:{_LINES[name]})=?", option):
+            yield at, option
+        elif "{{" in words[at] and re.fullmatch(_LINES[name], words[at - 1]):
+            yield at, words[at - 1]
 
 
 def _programs(words: Sequence[str]) -> Iterator[int]:
@@ -118,9 +167,10 @@ def _programs(words: Sequence[str]) -> Iterator[int]:
 def _started(words: Sequence[str], position: int, name: str) -> int:
     """Where the program stands that a starter starts: behind its options, its assignments and its own arguments."""
     own, at = _OWN_ARGUMENTS.get(name, 0), position + 1
+    valued = _WATCH if name == "watch" else _STARTERS[name]
     while at < len(words):
         word = words[at]
-        if word in _STARTERS[name]:
+        if word in valued:
             at += 1
         elif not word.startswith("-") and not re.match(r"[A-Za-z_]\w*=", word):
             if not own:
