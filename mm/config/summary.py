@@ -9,6 +9,7 @@ from pathlib import Path
 from mm.config.addresses import plain_address
 from mm.config.load import preview
 from mm.config.schema import CommandTool, Config, Flag, Group, Literal, McpServer, Template, ToolEntry, WasmTool
+from mm.visible import make_visible_line
 
 
 def summary(config: Config) -> list[str]:
@@ -20,7 +21,7 @@ def summary(config: Config) -> list[str]:
 def command_line(entry: ToolEntry) -> str:
     """A tool's argv template (or its module) on one line, placeholders as `{{x}}`."""
     if isinstance(entry.run, WasmTool):
-        return f"wasm module {entry.run.module}"
+        return f"wasm module {_word(str(entry.run.module))}"
     return argv_line(entry.run)
 
 
@@ -31,7 +32,10 @@ def argv_line(tool: CommandTool) -> str:
 
 def grants_line(tool: WasmTool) -> str:
     """The folders that a module may see."""
-    grants = [f"{'writes' if one.writable else 'reads'} {one.folder} (as /{one.name})" for one in tool.grants]
+    grants = [
+        f"{'writes' if one.writable else 'reads'} {_word(str(one.folder))} (as {_word(f'/{one.name}')})"
+        for one in tool.grants
+    ]
     return ", ".join(grants) or "sees no files"
 
 
@@ -75,7 +79,7 @@ def _allows(config: Config) -> Iterator[str]:
         if server.env and not server.disabled:
             yield f"sets for the MCP server `{server.name}`: {_variables(server.env)}"
     for skills in config.skills:
-        yield f"shows the model the skills of {skills}"
+        yield f"shows the model the skills of {_word(str(skills))}"
 
 
 def _sends(config: Config) -> Iterator[str]:
@@ -85,7 +89,7 @@ def _sends(config: Config) -> Iterator[str]:
         where = f" at {plain_address(model.base_url)}" if model.base_url else ""
         yield f"sends the conversation to {model}{where}{key}"
     for path in config.instructions_files:
-        yield f"sends with it the text of {path}, if it is there"
+        yield f"sends with it the text of {_word(str(path))}, if it is there"
     for server in config.mcp_servers:
         if server.url and not server.disabled:
             yield f"sends calls to {_server_address(server)}"
@@ -108,7 +112,7 @@ def _pairs(headers: Mapping[str, str]) -> str:
 
 def _written(argument: Template | Group | Flag) -> str:
     if isinstance(argument, Flag):
-        return f"[{shlex.quote(argument.text)} if {argument.when}]"
+        return f"[{shlex.quote(argument.text)} if {_word(argument.when)}]"
     if isinstance(argument, Group):
         return f"[{' '.join(template_text(entry) for entry in argument.entries)}]"
     return template_text(argument)
@@ -124,5 +128,7 @@ def template_text(template: Template) -> str:
 
 
 def _word(text: str) -> str:
-    """A text as one word, in quotes where it would not read as one. Variables and placeholders stay as they are."""
-    return text if text and not set(text) & set(" \t\n'\"\\") else shlex.quote(text)
+    """A text as one word, in quotes where it would not read as one, or where it could be taken for what is said here
+    of others: behind a `;`, within `[` and `]`. Variables and placeholders stay as they are."""
+    plain = text and make_visible_line(text) == text and not set(text) & set(" '\"\\;[]")
+    return text if plain else shlex.quote(text)

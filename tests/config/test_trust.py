@@ -235,6 +235,33 @@ def test_the_summary_hides_nothing_that_a_program_is_given(file: Path) -> None:
     assert "sets for the MCP server `files`: NODE_OPTIONS='-r ./x.js'" in summary(config(file))
 
 
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ('"{{a}};", in, the, folder, /sandbox', "'{{a}};' in the folder /sandbox"),
+        ('"x;in\\u00a0the\\u00a0folder\\u00a0/sandbox", "{{a}}"', "'x;in\u00a0the\u00a0folder\u00a0/sandbox' {{a}}"),
+        ('"in\\u2800the", "{{a}}"', "'in\u2800the' {{a}}"),
+        ('"a\\rb", "{{a}}"', "'a\rb' {{a}}"),
+        ('"[-c", "{{a}}]"', "'[-c' '{{a}}]'"),
+        ('"--x={{a}}", "${HOME}", "a,b"', "--x={{a}} ${HOME} a,b"),
+    ],
+)
+def test_no_word_of_a_command_reads_like_the_words_of_the_summary(file: Path, words: str, shown: str) -> None:
+    tool = f"{{name: it, command: [./rel.sh, {words}], cwd: /tmp, parameters: {{a: {{}}}}}}"
+    file.write_text(f"tools:\n  - {tool}\n")
+    (line,) = [one for one in summary(config(file)) if one.startswith("may run the tool")]
+    assert line == f"may run the tool `it`: {file.parent}/rel.sh {shown}; in the folder /tmp"
+
+
+def test_no_folder_reads_like_the_words_of_the_summary(file: Path) -> None:
+    folder = file.parent / "a; in the folder b"
+    folder.mkdir()
+    file.write_text(f"skills: [{folder.name!r}]\ntools: [{{name: it, wasm: x.wasm, read: [{folder.name + ':c'!r}]}}]\n")
+    lines = summary(config(file))
+    assert f"may run the tool `it`: wasm module {file.parent}/x.wasm; reads '{folder}' (as /c)" in lines
+    assert f"shows the model the skills of '{folder}'" in lines
+
+
 def test_the_summary_shows_no_value_of_the_environment(file: Path) -> None:
     text = "\n".join(summary(config(file)))
     assert "sesame" not in text
