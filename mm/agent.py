@@ -55,6 +55,7 @@ class Agent:
         self.history = history
         self.interrupt = interrupt
         self.last_usage = Usage()
+        self.turns = 0
         self._equip = equip
         self._equipment = equip(history)
         self._dispatcher: Dispatcher | None = None
@@ -79,6 +80,7 @@ class Agent:
 
     def turn(self, prompt: str) -> TurnEnd:
         """Answer one user message. Ends in a TurnEnd, whatever happens; never raises for a model's mistake."""
+        self.turns += 1
         self._new_turn = True
         self.history.add_user(prompt)
         turn = Turn()

@@ -12,6 +12,7 @@ import pytest
 
 from mm.agent import Agent
 from mm.app.assembly import Assembly
+from mm.app.delegation import MOST_DELEGATED
 from mm.config.load import load
 from mm.dispatch.person import Answer, Decision
 from mm.errors import ExitCode
@@ -65,6 +66,33 @@ def test_sub_agents_ask_the_model_that_the_conversation_goes_on_with_and_leave_i
         assert (asked[1], asked[3]) == ("Count.", "Count again.")
         assert not model.closed
     assert model.closed
+
+
+def test_sub_agents_are_counted_anew_with_each_message(place: Place) -> None:
+    def round_of(*tasks: str) -> list[Any]:
+        return [step for task in tasks for step in (call("delegate_task", task=task), f"Done: {task}")]
+
+    many = [f"task {number}" for number in range(MOST_DELEGATED)]
+    too_many = [*round_of(*many), call("delegate_task", task="one more"), "Enough."]
+    with agent_of(place, *too_many, *round_of("next"), "Went on.", *too_many) as agent:
+        first, second, third = (agent.turn(text) for text in ("Do it all.", "Go on.", "Once more."))
+        assert [result.outcome for result in first.results] == [*[Outcome.OK] * MOST_DELEGATED, Outcome.FAILED]
+        assert "10 sub-agents have run for this message already" in first.results[-1].answer
+        assert [result.answer for result in second.results] == ["Done: next"]
+        assert [result.outcome for result in third.results] == [result.outcome for result in first.results]
+
+
+def test_sub_agents_of_sub_agents_count_for_the_message_too(place: Place) -> None:
+    inner: list[Any] = []
+    for number in range(MOST_DELEGATED):
+        inner += [call("delegate_task", task=f"task {number}"), f"Done: {number}"]
+    inner[-1] = "Nine were done."  # the last one is not started, so that this is said by who wanted it
+    with agent_of(
+        place, call("delegate_task", task="Delegate."), *inner, call("delegate_task", task="more"), "Enough."
+    ) as agent:
+        end = agent.turn("Do it all.")
+        assert [result.outcome for result in end.results] == [Outcome.OK, Outcome.FAILED]
+        assert end.text == "Enough."
 
 
 def test_a_sub_agent_reckons_with_the_context_of_that_model(place: Place) -> None:

@@ -61,7 +61,7 @@ class Assembly:
         self.cwd = Path.cwd()
         self.environ = dict(os.environ)
         self.sessions = Sessions(self.config, options, self.cwd, self.warn)
-        self._delegation = Delegation(self._sub_agent)
+        self._delegation = Delegation(self._sub_agent, lambda: self._outer.turns if self._outer else 0)
         self._outer: Agent | None = None
         self._consent: Consent | None = None
         _refuse_unknown([*options.allow, *options.deny], [*BUILTIN_NAMES, *(entry.name for entry in config.tools)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -12,17 +13,21 @@ from mm.tools.spec import Output, Run
 from mm.turn import TurnEnd
 
 MOST_DEPTH = 2  # sub-agents may start sub-agents, but not for ever
-MOST_DELEGATED = 10  # sub-agents of one run
+MOST_DELEGATED = 10  # sub-agents for one message of the person
 
 _INTERRUPTS = (ExitCode.INTERRUPTED, ExitCode.TERMINATED, ExitCode.HANGUP)
 
 
 class Delegation:
-    """The sub-agents of one run, one after the other. `make_agent` gives one of this depth: 1 for the first."""
+    """The sub-agents of one run, one after the other. `make_agent` gives one of this depth: 1 for the first.
 
-    def __init__(self, make_agent: Callable[[int], Agent]) -> None:
+    `turn` is the number of the turn that the person waits for: with each, they are counted anew.
+    """
+
+    def __init__(self, make_agent: Callable[[int], Agent], turn: Callable[[], int]) -> None:
         self._make_agent = make_agent
-        self._started = 0
+        self._turn = turn
+        self._started: Counter[int] = Counter()
 
     def to(self, depth: int) -> Callable[[str, Run], Output] | None:
         """What gives a task to a sub-agent of this depth; None where sub-agents end."""
@@ -30,8 +35,9 @@ class Delegation:
             return None
 
         def delegate(task: str, run: Run) -> Output:
-            self._started += 1
-            if self._started > MOST_DELEGATED:
+            turn = self._turn()
+            self._started[turn] += 1
+            if self._started[turn] > MOST_DELEGATED:
                 return Output.reply(Outcome.FAILED, _TOO_MANY.format(MOST_DELEGATED))
             agent = self._make_agent(depth)
             try:
@@ -53,4 +59,4 @@ def _as_output(end: TurnEnd) -> Output:
     return replace(output, denials=end.denials)
 
 
-_TOO_MANY = "Not done: {} sub-agents have run already. Do the rest yourself."
+_TOO_MANY = "Not done: {} sub-agents have run for this message already. Do the rest yourself."
