@@ -13,6 +13,7 @@ from mm.config.flow import quoted
 from mm.config.keys import KEY_NAMES
 from mm.config.masks import missing_comma
 from mm.config.problems import ConfigProblems, unreadable
+from mm.config.slips import slip
 from mm.config.text_ends import Explained, wrong_end
 
 _KEY = re.compile(r"(\s*(?:- +)*)([\w.$-]+|\"[^\"]*\"|'[^']*')\s*:(?:\s|$)")
@@ -31,7 +32,8 @@ def explain(path: Path, text: str, error: yaml.YAMLError, tokens: Iterable[Any])
     line, column = error.problem_mark.line, error.problem_mark.column
     lines = text.splitlines() or [""]
     behind = lines[line][column:] if line < len(lines) else ""
-    found = wrong_end(text, tokens, error) or _flow(lines, text, error)
+    scanned = list(tokens)
+    found = wrong_end(text, scanned, error) or _flow(lines, text, error) or slip(lines, scanned, line)
     message, hint, line, column = found or (*_words(error, behind[:1], lines), line, column)
     return unreadable(path, message, hint, line=line + 1, column=column + 1)
 

@@ -20,6 +20,7 @@ from mm.config.masks import Masks
 from mm.config.nodes import Entry, MappingNode, Node, Scalar, SequenceNode
 from mm.config.problems import ConfigProblems, Problem, unreadable
 from mm.config.schema import Place
+from mm.config.slips import no_blank
 from mm.config.syntax import explain
 from mm.config.text_ends import PROSE
 
@@ -138,6 +139,7 @@ class _Builder:
             return Scalar(place, value)
         start, end = event.start_mark.index, event.end_mark.index
         in_flow = bool(self._frames) and self._frames[-1].is_flow
+        self._check_dash(place, value, start, end)
         self._look_at_comment(place, value, end)
         wrong = self.masks.problem(start, end, value, in_flow=in_flow)
         if wrong is None:
@@ -146,6 +148,15 @@ class _Builder:
         behind = offset if "\n" not in self.masks.source[start : start + offset] else 0
         self._problem(Place(place.file, place.line, place.column + behind), message, hint)
         return Scalar(place, value)
+
+    def _check_dash(self, place: Place, value: str, start: int, end: int) -> None:
+        """`-name: x` in a line of its own is a key for YAML. All that follows from it is no mistake of its own."""
+        source = self.masks.source
+        line_start = source.rfind("\n", 0, start) + 1
+        if value.startswith("-") and source[end : end + 1] == ":" and not source[line_start:start].strip():
+            found = no_blank(source.splitlines(), place.line - 1)
+            if found:
+                raise self._alone(place, *found[:2])
 
     def _look_at_comment(self, place: Place, value: str, end: int) -> None:
         """`description: Close issue #12`: the number is gone. A comment that is meant has a blank behind its `#`."""

@@ -1,0 +1,106 @@
+"""A slip of one line: told in its own line, with the edit that mends it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.config.agent_files import command, read, wrong
+from tests.config.test_edits import mended
+from tests.config.test_edits import tool as entry
+
+NO_BLANK = 'a blank is missing after "-"'
+
+
+def place_of(text: str, part: str) -> str:
+    """Where a part of the file starts, as `line:column: `."""
+    before = text[: text.index(part)]
+    return f"{before.count(chr(10)) + 1}:{len(before.rpartition(chr(10))[2]) + 1}: "
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tools:\n  -name: it\n    command: [x]\n",
+        "tools:\n  - name: one\n    command: [x]\n  -name: it\n    command: [x]\n",
+        "tools:\n  - command: [x]\n    name: one\n  # the other\n  -name: it\n    command: [x]\n",
+    ],
+)
+def test_a_key_right_behind_its_dash_is_mended_by_its_edit(tmp_path: Path, text: str) -> None:
+    (found,) = wrong(tmp_path, text)
+    assert found.startswith(place_of(text, "-name") + NO_BLANK)
+    config = read(tmp_path, mended(tmp_path, text, [(NO_BLANK, "-name: it")]))
+    assert config.tools[-1].name == "it"
+
+
+def test_where_the_other_keys_stand_below_the_dash_the_edit_says_how_far_to_indent_them(tmp_path: Path) -> None:
+    text = "name: ops\ntools:\n  -name: it\n  description: Does it all.\n  command: [x]\n"
+    (found,) = wrong(tmp_path, text)
+    assert found.startswith(f"3:3: {NO_BLANK}")
+    assert "and two more blanks before the other keys of this entry" in found
+    after = mended(tmp_path, text, [(NO_BLANK, "-name: it")])
+    after = after.replace("  description", "    description").replace("  command", "    command")
+    assert read(tmp_path, after).tools[0].description == "Does it all."
+
+
+@pytest.mark.parametrize("written", ['-"{{file}}"', "-'{{file}}'", '-["--in", "{{file}}"]'])
+def test_an_entry_right_behind_its_dash_is_mended_by_its_edit(tmp_path: Path, written: str) -> None:
+    text = entry(f"command:\n- wc\n- -l\n{written}\nparameters:\n  file: {{type: string}}")
+    (found,) = wrong(tmp_path, text)
+    assert found.startswith(place_of(text, written) + NO_BLANK)
+    read(tmp_path, mended(tmp_path, text, [(NO_BLANK, written)]))
+
+
+def test_a_key_with_a_dash_of_its_own_is_no_slip(tmp_path: Path) -> None:
+    text = entry("description: |\n  -name: x\n  -\"b\"\ncommand: [find, '-name: x', -name]\nenv: {-name: x}")
+    found = read(tmp_path, text).tools[0]
+    assert found.description == '-name: x\n-"b"'
+    assert command(found).env == {"-name": "x"}
+
+
+def test_a_dash_in_a_block_text_is_not_blamed_for_a_mistake_behind_it(tmp_path: Path) -> None:
+    text = entry('description: |\n  Writes\n  -"b"\nnonsense\ncommand: [x]')
+    assert not any(NO_BLANK in one for one in wrong(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "key"),
+    [
+        (entry("description: |\nCount the lines.\ncommand: [x]"), "Count", "description"),
+        (entry("description: >\nCount the lines.\ncommand: [x]"), "Count", "description"),
+        ("tools:\n  - name: it\n    description: |\n  Count the lines.\n    command: [x]\n", "Count", "description"),
+        ("tools:\n  - name: it\n    description: |-\n\nCount the lines.\n    command: [x]\n", "Count", "description"),
+        (entry("description: |\n    Count the lines.\nUse it.\ncommand: [x]"), "Use", "description"),
+        ("name: ops\ninstructions: >\nBe brief.\n", "Be", "instructions"),
+    ],
+)
+def test_a_block_text_that_is_not_indented_is_told_in_its_line_and_mended_there(
+    tmp_path: Path, text: str, word: str, key: str
+) -> None:
+    (found,) = wrong(tmp_path, text)
+    assert found.startswith(f"{place_of(text, word)}this line belongs to the text of `{key}`, and is not indented")
+    blanks = int(found.partition("its key: ")[2].split()[0])
+    line = next(one for one in text.splitlines() if one.lstrip().startswith(word))
+    config = read(tmp_path, text.replace(line, " " * blanks + line.lstrip()))
+    assert line.strip() in (config.tools[0].description if config.tools else config.instructions)
+
+
+def test_what_follows_a_block_text_is_not_taken_for_a_part_of_it(tmp_path: Path) -> None:
+    text = entry("description: |\n  Count the lines.\ncommand [x]\nfinal: true")
+    assert not any("belongs to the text" in one for one in wrong(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("name = ops\nyolo: true\n", "name = ops"),
+        ("yolo: true\nname = ops\n", "name = ops"),
+        ("name=ops\nyolo: true\nmax_rounds: 5\n", "name=ops"),
+        ('tools:\n  - name: it\n    description = "Does it."\n    command: [x]\n', 'description = "Does it."'),
+    ],
+)
+def test_an_equals_sign_in_place_of_a_colon_is_mended_by_its_edit(tmp_path: Path, text: str, written: str) -> None:
+    (found,) = wrong(tmp_path, text)
+    assert found.startswith(place_of(text, written) + "`=` stands behind")
+    read(tmp_path, mended(tmp_path, text, [("`=` stands behind", written)]))
