@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mm.config.argv_findings import look_at_blanks, look_at_dashes, look_at_literals, look_at_options, look_at_order
 from mm.config.code_findings import look_at_code
-from mm.config.program_findings import InspectModule, Words, at, look_at_module, look_at_program
+from mm.config.program_findings import InspectModule, Words, at, look_at_cwd, look_at_module, look_at_program
 from mm.config.schema import BUILTIN_NAMES, CommandTool, Config, Place, ToolEntry, WasmTool
 from mm.config.script_findings import look_at_hook_script, look_at_script, look_at_server_script
 from mm.visible import make_visible_line
@@ -76,6 +76,7 @@ def _words(
         looks.append((Severity.ERROR, at(places.get("wasm"), look_at_module(run, inspect, folder))))
     else:
         looks += [
+            (Severity.ERROR, at(places.get("cwd"), look_at_cwd(run.cwd))),
             (Severity.ERROR, at(places.get("command"), look_at_program(run, run.env.get("PATH", path), folder))),
             (Severity.WARNING, look_at_script(run, folder)),
             (Severity.WARNING, at(places.get("command"), look_at_code(entry))),
@@ -125,11 +126,12 @@ def _of_hooks(config: Config, path: str | None) -> Iterator[Finding]:
 def _of_servers(config: Config, path: str | None) -> Iterator[Finding]:
     for server in config.mcp_servers:
         if server.command and not server.disabled:
+            missing = at(server.cwd_place, look_at_cwd(server.cwd))
             tool = CommandTool(server.command[0], (), cwd=server.cwd)
             found = look_at_program(tool, server.env.get("PATH", path), config.folder)
-            for words in (*found, *look_at_server_script(server, config.folder)):
+            for words in (*missing, *found, *look_at_server_script(server, config.folder)):
                 message = f"the MCP server `{server.name}`: {words.message}"
-                yield Finding(server.place, Severity.WARNING, message, words.hint)
+                yield Finding(words.place or server.place, Severity.WARNING, message, words.hint)
 
 
 def _dashes(entries: Iterable[ToolEntry]) -> Iterator[Finding]:

@@ -74,8 +74,6 @@ def look_at_program(tool: CommandTool, path: str | None, folder: Path) -> Iterat
     `folder` is that of the agent file: edits name what lies there by `./`.
     """
     program = tool.program
-    if tool.cwd is not None and not tool.cwd.is_dir():
-        yield Words(f"`cwd`: there is no folder `{tool.cwd}`", f"Make it: mkdir -p {make_shell_word(str(tool.cwd))}")
     if not program:
         return
     if "/" not in program:
@@ -93,6 +91,12 @@ def look_at_program(tool: CommandTool, path: str | None, folder: Path) -> Iterat
         yield Words(f"`{program}` is not executable", f"Run: chmod +x {make_shell_word(program)}")
     else:
         yield from _first_line(file, path)
+
+
+def look_at_cwd(cwd: Path | None) -> Iterator[Words]:
+    """A folder to run in that is not there."""
+    if cwd is not None and not cwd.is_dir():
+        yield Words(f"`cwd`: there is no folder `{cwd}`", f"Make it: mkdir -p {make_shell_word(str(cwd))}")
 
 
 def _not_on_path(program: str, path: str | None, folder: Path) -> str:

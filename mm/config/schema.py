@@ -177,6 +177,7 @@ class McpServer:
     command: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     cwd: Path | None = None
+    cwd_place: Place | None = None
     url: str = ""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     disabled: bool = False

@@ -61,6 +61,7 @@ def _server(reader: Reader, name: str, node: Node) -> Iterator[McpServer]:
         command=_command(reader, fields),
         env=env,
         cwd=reader.path(fields.get("cwd"), "cwd"),
+        cwd_place=fields["cwd"].place if "cwd" in fields else None,
         url=read_url(reader, fields.get("url"), "url") or "",
         headers=headers,
         disabled=reader.boolean(fields.get("disabled"), "disabled") or not enabled,

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from mm.config.findings import Severity, findings
-from tests.config.agent_files import read
+from mm.config.load import examine
+from tests.config.agent_files import read, write
 
 GOOD = "description: Report the status of a service."
 
@@ -151,8 +152,41 @@ def lay_scripts(folder: Path) -> None:
         (folder / name).chmod(0o755)
 
 
-def test_a_folder_to_run_in_that_is_missing_is_an_error(tmp_path: Path) -> None:
-    assert "there is no folder" in found(tmp_path, GOOD, "command: [./x.sh]", "cwd: nope", severity=Severity.ERROR)[0]
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("tools:\n  - name: it\n    command: [./x.sh]\n    description: Does it all.\n    cwd: nope\n", 5),
+        ("mcpServers:\n  a:\n    command: ./x.sh\n    cwd: nope\n", 4),
+    ],
+)
+def test_a_folder_to_run_in_that_is_missing_is_told_where_it_is_named(tmp_path: Path, text: str, line: int) -> None:
+    (missing,) = findings(read(tmp_path, text))
+    assert (missing.place.line, missing.place.column) == (line, 10)
+    assert "there is no folder" in missing.message
+    assert missing.hint == f"Make it: mkdir -p {tmp_path}/nope"
+
+
+IN_TOOL = 'tools:\n  - name: it\n    command: [./x.sh, "{{a}}"]\n    parameters: {a: {}}\n    cwd: '
+IN_SERVER = "mcpServers:\n  a:\n    command: ./x.sh\n    cwd: "
+
+
+@pytest.mark.parametrize(
+    ("text", "cwd"),
+    [
+        (IN_TOOL, "$HOME/x"),
+        (IN_TOOL, "'$HOME/x'"),
+        (IN_TOOL, "~/${NO_SUCH}/x"),
+        (IN_TOOL, "'{{a}}'"),
+        (IN_SERVER, "$HOME/x"),
+        (IN_SERVER, "~/${NO_SUCH}/x"),
+    ],
+)
+def test_a_folder_whose_name_is_not_known_yet_is_not_to_be_made(tmp_path: Path, text: str, cwd: str) -> None:
+    examined = examine(write(tmp_path, f"{text}{cwd}\n"), environ={"HOME": str(tmp_path)})
+    assert examined.config
+    assert len(examined.problems) == 1
+    later = findings(examined.config, beside=[one.place for one in examined.problems])
+    assert not any("folder" in one.message for one in later)
 
 
 @pytest.mark.parametrize(
