@@ -24,6 +24,10 @@ _NEXT_ENTRY = re.compile(r",\s+[\"']?([\w$-]+)[\"']?:(?:\s+([\[{])|\s|$)")
 _COMMENT = re.compile(r"[ \t]*(#[^\s#]\S*)")
 _MOST_TOKENS = 40  # that one unquoted text may have been cut into
 
+_CURLY = re.compile(
+    r"[\u201c-\u201f]([^\u201c-\u201f]*)[\u201c-\u201f]|[\u2018-\u201b]([^\u2018\u201a\u201b]*)[\u2018\u2019]"
+)
+
 PROSE = frozenset({"description", "desc", "help", "instructions"})
 """Keys whose value is told to the model as it stands."""
 
@@ -57,6 +61,16 @@ def wrong_end(text: str, tokens: Iterable[Any], error: yaml.MarkedYAMLError) -> 
     if _is_open_to_the_end(lines, error):
         return _unclosed(lines, error.context_mark, closers)
     return cut or _cut(text, lines, recent, error)
+
+
+def in_curly_quotes(text: str, *, plain: bool) -> str | None:
+    """What stands in a pair of curly quotes, as word processors write them; None if the text is not in one.
+
+    In straight quotes they may be meant, but hardly around a placeholder alone.
+    """
+    found = _CURLY.fullmatch(text)
+    inside = None if found is None else found.group(1) or found.group(2) or ""
+    return inside if plain or (inside and re.fullmatch(r"\{\{[^{}]*\}\}", inside)) else None
 
 
 def _is_quoted(token: Any) -> bool:

@@ -22,7 +22,7 @@ from mm.config.problems import ConfigProblems, Problem, unreadable
 from mm.config.schema import Place
 from mm.config.slips import no_blank
 from mm.config.syntax import explain
-from mm.config.text_ends import PROSE
+from mm.config.text_ends import PROSE, in_curly_quotes
 
 DEEPEST = 60
 MOST_UNFOLDED = 20_000  # values that aliases may add
@@ -135,6 +135,10 @@ class _Builder:
             yield Scalar(place, piece[1:-1] if is_quoted else piece, not is_quoted)
 
     def _scalar(self, event: Any, place: Place, value: str) -> Scalar:
+        straight = in_curly_quotes(value, plain=event.style in (None, ""))
+        if straight is not None:
+            self._problem(place, "curly quotes are a part of the text for YAML", f"Write {quoted(straight)}.")
+            return Scalar(place, straight)
         if event.style not in (None, ""):
             return Scalar(place, value)
         start, end = event.start_mark.index, event.end_mark.index
@@ -223,7 +227,9 @@ class _Builder:
         assert isinstance(key, Scalar)
         assert isinstance(text, Scalar)
         message = f"the comma before `{cut[0]}` ends the text: inside {{}} it needs quotes"
-        self._problem(text.place, message, f"Write `{key.text}: {quoted(text.text)}`.")
+        straight = in_curly_quotes(text.text, plain=True)
+        written = quoted(text.text if straight is None else straight)
+        self._problem(text.place, message, f"Write `{key.text}: {written}`.")
 
     def _follow(self, anchor: str, place: Place) -> None:
         if any(frame.anchor == anchor for frame in self._frames):

@@ -104,3 +104,41 @@ def test_an_equals_sign_in_place_of_a_colon_is_mended_by_its_edit(tmp_path: Path
     (found,) = wrong(tmp_path, text)
     assert found.startswith(place_of(text, written) + "`=` stands behind")
     read(tmp_path, mended(tmp_path, text, [("`=` stands behind", written)]))
+
+
+CURLY = "curly quotes are a part of the text"
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        (entry("description: “Does it all.”\ncommand: [x]"), "“Does it all.”"),
+        (entry("description: ‘Doesn’t do it.’\ncommand: [x]"), "‘Doesn’t do it.’"),
+        (entry("description: „Macht alles.“\ncommand: [x]"), "„Macht alles.“"),
+        (entry('command: [x, "{{a}}"]\nparameters: {a: {description: “Name of it”}}'), "“Name of it”"),
+        (entry("command: [x, “{{a}}”]\nparameters: {a: {}}"), "“{{a}}”"),
+        (entry('command: [x, "“{{a}}”"]\nparameters: {a: {}}'), '"“{{a}}”"'),
+        ("“name”: ops\n", "“name”"),
+    ],
+)
+def test_curly_quotes_around_a_value_are_mended_by_the_edit(tmp_path: Path, text: str, written: str) -> None:
+    (found,) = wrong(tmp_path, text)
+    assert found.startswith(place_of(text, written) + CURLY)
+    after = mended(tmp_path, text, [(CURLY, written)])
+    assert not set("“”„‘") & set(after)
+    read(tmp_path, after)
+
+
+def test_curly_quotes_around_a_text_that_a_comma_cuts_are_straight_in_its_edit(tmp_path: Path) -> None:
+    text = entry('command: [x, "{{a}}"]\nparameters: {a: {description: “Name, such as b”}}')
+    after = mended(tmp_path, text, [("ends the text", "description: “Name, such as b”")])
+    assert 'description: "Name, such as b"' in after
+    read(tmp_path, after)
+
+
+@pytest.mark.parametrize(
+    "text", ["“Yes” and “no”", '"“Yes”"', "Say “yes”", "’", "'“”'", "‘a’ or ‘b’", "|\n      “Yes”", '"“{{a}}” it"']
+)
+def test_curly_quotes_in_a_text_are_a_part_of_it(tmp_path: Path, text: str) -> None:
+    found = read(tmp_path, entry(f"description: {text}\ncommand: [x]")).tools[0]
+    assert set("“”’") & set(found.description)
