@@ -14,6 +14,7 @@ from mm.config.nodes import Entry, MappingNode, Node, Scalar, SequenceNode, kind
 from mm.config.reader import Reader
 from mm.config.schema import Place
 from mm.config.short_form import ShortForm
+from mm.config.strays import with_strays
 from mm.config.type_words import meant_type
 from mm.messages import JSON
 
@@ -102,6 +103,7 @@ def _short(reader: Reader, node: MappingNode) -> Parameters:
     required: list[str] = []
     types: dict[str, str] = {}
     dashes: set[str] = set()
+    node = with_strays(reader, node)
     for entry in node.entries:
         name = entry.key.text
         if not _may_be_parameter(reader, entry, node):

@@ -142,3 +142,48 @@ def test_curly_quotes_around_a_text_that_a_comma_cuts_are_straight_in_its_edit(t
 def test_curly_quotes_in_a_text_are_a_part_of_it(tmp_path: Path, text: str) -> None:
     found = read(tmp_path, entry(f"description: {text}\ncommand: [x]")).tools[0]
     assert set("“”’") & set(found.description)
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        ["type: string", "description: Name of the file"],
+        ["description: Name of the file"],
+        ["type: integer", "default: 3", "minimum: 1"],
+        ["required: false"],
+    ],
+)
+def test_the_keys_of_a_parameter_that_stand_beside_it_are_one_problem_and_mended_by_indenting_them(
+    tmp_path: Path, keys: list[str]
+) -> None:
+    start = 'command: [x, "{{file}}", "{{other}}"]\nparameters:\n  other: {}\n  file:\n'
+    text = entry(start + "".join(f"  {key}\n" for key in keys))
+    (found,) = wrong(tmp_path, text)
+    stand = "stands" if len(keys) == 1 else "stand"
+    names = " and ".join(f"`{key.partition(':')[0]}`" for key in keys)
+    assert found.startswith(f"{place_of(text, keys[0])}{names} {stand} beside `file`, not under it | Indent")
+    read(tmp_path, entry(start + "".join(f"    {key}\n" for key in keys)))
+
+
+@pytest.mark.parametrize(
+    ("more", "edit", "after"),
+    [
+        ("  type: string\n  description: Name", "Remove them: `file` has its own.", "{type: string, description: …}"),
+        (
+            "  type: string\n  format: date",
+            "Write them into the braces of `file`.",
+            "{type: string, description: …, format: date}",
+        ),
+    ],
+)
+def test_keys_beside_a_parameter_in_braces_are_one_problem(tmp_path: Path, more: str, edit: str, after: str) -> None:
+    start = 'command: [x, "{{file}}"]\nparameters:\n  file: '
+    (found,) = wrong(tmp_path, entry(f"{start}{{type: string, description: …}}\n{more}"))
+    assert found.endswith(f"beside `file`, not under it | {edit}")
+    read(tmp_path, entry(start + after))
+
+
+def test_a_parameter_in_words_whose_name_is_a_key_as_well_is_no_key_of_the_one_above(tmp_path: Path) -> None:
+    text = entry('command: [x, "{{file}}", "{{format}}"]\nparameters:\n  file:\n  format: Such as csv')
+    edits = [("the parameter `file`", "file:\n"), ("the parameter `format`", "format: Such as csv")]
+    assert "description: Such as csv" in mended(tmp_path, text, edits)
