@@ -37,10 +37,12 @@ class CommandReader:
         self.any_name = any_name
         self.used: set[str] = set()
         self.written: list[Scalar] = []
+        self.named: tuple[str, ...] = ()
 
     def read(self, fields: Fields, allow_dash: frozenset[str]) -> CommandTool:
         """The entry as data; what is wrong is reported."""
         command = fields["command"]
+        self.named = _named(fields)
         items = self._items(command)
         env, _ = self.reader.expanded_map(fields.get("env"), "env")
         self._no_placeholders(fields)
@@ -128,7 +130,9 @@ class CommandReader:
             self.reader.problem(node, "an entry of `command` is empty", 'Write `""` for an empty argument.')
         if "\0" in node.text:
             self.reader.problem(node, "an entry of `command` holds a NUL character, which no program can be given")
-        template, mistakes = parse_template(node.text, placeholders(node.text) if self.any_name else self.types)
+        template, mistakes = parse_template(
+            node.text, placeholders(node.text) if self.any_name else self.types, self.named
+        )
         for mistake in mistakes:
             self.reader.problem(node, mistake.message, mistake.hint)
             self.used.update(name for name in self.types if name in node.text)
@@ -145,7 +149,8 @@ class CommandReader:
             else:
                 self.reader.problem(item, f"a group holds texts only, and this is {kind_of(item)}", "Take it out.")
         slots = tuple(name for entry in entries for name in entry.slots)
-        if not slots and len(entries) == len(node.items):
+        is_literal = not any(placeholders(one.text) for one in scalars(node))
+        if is_literal and not slots and len(entries) == len(node.items):
             hint = "Write its entries directly into `command`, or put a `{{x}}` into it."
             self.reader.problem(node, "a group without a placeholder is never dropped or repeated", hint)
         self._one_list(node, slots)
@@ -221,6 +226,12 @@ class CommandReader:
                 self.reader.problem(node, f"`{found.group()}` is no placeholder of mm", f"Write {quoted(mended)}.")
                 return True
         return False
+
+
+def _named(fields: Fields) -> tuple[str, ...]:
+    """The names of all placeholders, each once."""
+    texts = (text for key in ("command", "stdin") if key in fields for text in scalars(fields[key]))
+    return tuple(dict.fromkeys(name for text in texts for name in placeholders(text.text)))
 
 
 def _words(command: Scalar) -> tuple[Scalar, ...]:

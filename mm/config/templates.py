@@ -20,8 +20,12 @@ class Mistake:
     hint: str
 
 
-def parse_template(text: str, declared: Collection[str]) -> tuple[Template, list[Mistake]]:
+def parse_template(
+    text: str, declared: Collection[str], undeclared: Collection[str] = ()
+) -> tuple[Template, list[Mistake]]:
     """Literals and slots of a text, and what is wrong with it. A slot is only ever one of `declared`.
+
+    `undeclared` are the names that the edit declares where there is no parameter at all.
 
     `{{{{` is a literal `{{`; `{{ x }}` is `{{x}}`; a single brace and a `}}` without its `{{` are literal, so that
     JSON may stand in a text.
@@ -49,7 +53,7 @@ def parse_template(text: str, declared: Collection[str]) -> tuple[Template, list
             pieces += [*_literals(literal), Slot(name)]
             literal = ""
         else:
-            mistakes.append(_undeclared(name, declared))
+            mistakes.append(_undeclared(name, declared, undeclared))
         rest = after
     mistakes += _halves(text, declared)
     return Template((*pieces, *_literals(literal))), mistakes
@@ -71,7 +75,7 @@ def _unclosed(inside: str) -> Mistake:
     return Mistake("`{{` is not closed by `}}`", hint)
 
 
-def _undeclared(name: str, declared: Collection[str]) -> Mistake:
+def _undeclared(name: str, declared: Collection[str], undeclared: Collection[str]) -> Mistake:
     written = f"{{{{{name}}}}}"
     head = re.match(r"\s*([\w-]+)\s*[.|[(:]", name)
     if head and head.group(1) in declared and not name.startswith("."):
@@ -81,7 +85,10 @@ def _undeclared(name: str, declared: Collection[str]) -> Mistake:
         message = f"`{written}` is no placeholder of mm: it looks like another program's template"
         return Mistake(message, f"To pass it on as it stands, double its opening braces: `{{{{{written}`.")
     known = ", ".join(f"`{one}`" for one in declared)
-    message = f"`{written}` is not a parameter; " + (f"declared: {known}" if known else "none is declared")
+    if not known:
+        keys = ", ".join(f"{one}: {{type: string, description: …}}" for one in undeclared or (name,))
+        return Mistake(f"`{written}` is not a parameter; none is declared", f"Write `parameters: {{{keys}}}`.")
+    message = f"`{written}` is not a parameter; declared: {known}"
     return Mistake(message, did_you_mean(name, declared) or f"Add `{name}:` to `parameters`.")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.config.agent_files import command, read, wrong
-from tests.config.test_edits import mended
+from tests.config.test_edits import edit_of, mended
 from tests.config.test_edits import tool as entry
 
 NO_BLANK = 'a blank is missing after "-"'
@@ -187,3 +187,22 @@ def test_a_parameter_in_words_whose_name_is_a_key_as_well_is_no_key_of_the_one_a
     text = entry('command: [x, "{{file}}", "{{format}}"]\nparameters:\n  file:\n  format: Such as csv')
     edits = [("the parameter `file`", "file:\n"), ("the parameter `format`", "format: Such as csv")]
     assert "description: Such as csv" in mended(tmp_path, text, edits)
+
+
+@pytest.mark.parametrize(
+    ("keys", "names"),
+    [
+        ('command: [x, "{{file}}"]', ["file"]),
+        ('command: [x, "{{file}}", ["--to", "{{to}}"]]\nstdin: "{{file}}{{text}}"', ["file", "to", "text"]),
+        ('command: [x, "{{file}}"]\nparameters:', ["file"]),
+        ('command: [x, "{{file}}"]\nparameters: {}', ["file"]),
+    ],
+)
+def test_where_no_parameter_is_declared_the_edit_is_the_whole_line_for_all(
+    tmp_path: Path, keys: str, names: list[str]
+) -> None:
+    edits = {edit_of(finding) for finding in wrong(tmp_path, entry(keys))}
+    shown = ", ".join(f"{name}: {{type: string, description: …}}" for name in names)
+    assert edits == {f"parameters: {{{shown}}}"}
+    after = entry(keys.partition("\nparameters:")[0] + "\n" + edits.pop())
+    assert list(read(tmp_path, after).tools[0].schema.document["properties"]) == names
