@@ -19,6 +19,8 @@ from mm.config.text_ends import Explained, wrong_end
 _KEY = re.compile(r"(\s*(?:- +)*)([\w.$-]+|\"[^\"]*\"|'[^']*')\s*:(?:\s|$)")
 _BEHIND_QUOTE = re.compile(r"\s*(?:- +)?(?:[\w.-]+:\s+)?((?:\"[^\"]*\"|'[^']*')\s*[^\s#:,].*)$")
 _NO_COLON = re.compile(r"\s*(?:- +)*([A-Za-z_]+)(?::| +)(\S.*)$")
+_DOUBLE_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_MEANT_ESCAPE = re.compile(r"\\[0abtnvfreNLPxuU_ /]")
 _CLOSERS = {"[": ("list", "]"), "{": ("mapping", "}")}
 
 
@@ -34,6 +36,7 @@ def explain(path: Path, text: str, error: yaml.YAMLError, tokens: Iterable[Any])
     behind = lines[line][column:] if line < len(lines) else ""
     scanned = list(tokens)
     found = wrong_end(text, scanned, error) or _flow(lines, text, error) or slip(lines, scanned, line)
+    found = found or _escape(lines, error)
     message, hint, line, column = found or (*_words(error, behind[:1], lines), line, column)
     return unreadable(path, message, hint, line=line + 1, column=column + 1)
 
@@ -56,6 +59,27 @@ def _flow(lines: Sequence[str], text: str, error: yaml.MarkedYAMLError) -> Expla
     whole = re.sub(r"\s+#.*$", "", start).rstrip().rstrip(",")
     hint = f"Write `{whole}{closer}`." if len(whole) > 1 else f"Close it with `{closer}`."
     return f"the {kind} that starts here is not closed, or lacks a comma", hint, context.line, context.column
+
+
+def _escape(lines: Sequence[str], error: yaml.MarkedYAMLError) -> Explained | None:
+    """`"\\d"`: in double quotes a backslash starts an escape, and this is none."""
+    mark, context = error.problem_mark, error.context_mark
+    if mark is None or context is None or "unknown escape" not in str(error.problem):
+        return None
+    row = lines[mark.line] if mark.line < len(lines) else ""
+    column = mark.column if row[mark.column : mark.column + 1] == "\\" else mark.column - 1
+    escape = row[max(0, column) : column + 2]
+    if not escape.startswith("\\"):
+        return None
+    whole = _DOUBLE_QUOTED.match(lines[context.line], context.column)
+    message = f"`{escape}` is no escape that YAML knows in double quotes"
+    hint = "Use single quotes, in which a backslash stands for itself."
+    if whole and _MEANT_ESCAPE.search(whole.group(1).replace("\\\\", "")):
+        hint = f"Write `\\{escape}`, with two backslashes."
+    elif whole:
+        inside = whole.group(1).replace('\\"', '"').replace("\\\\", "\\").replace("'", "''")
+        hint = f"Write it in single quotes: '{inside}'"
+    return message, hint, mark.line, column
 
 
 def _words(error: yaml.MarkedYAMLError, character: str, lines: Sequence[str]) -> tuple[str, str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from mm.config.schema import Literal, Template
 from tests.config.agent_files import command, read, wrong
 from tests.config.test_edits import edit_of, mended
 from tests.config.test_edits import tool as entry
@@ -206,3 +207,39 @@ def test_where_no_parameter_is_declared_the_edit_is_the_whole_line_for_all(
     assert edits == {f"parameters: {{{shown}}}"}
     after = entry(keys.partition("\nparameters:")[0] + "\n" + edits.pop())
     assert list(read(tmp_path, after).tools[0].schema.document["properties"]) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "escape", "written", "meant"),
+    [
+        (entry('description: "Count \\d lines."\ncommand: [x]'), "\\d", '"Count \\d lines."', "Count \\d lines."),
+        (
+            entry('description: "It\'s \\$5, \\"or\\""\ncommand: [x]'),
+            "\\$",
+            '"It\'s \\$5, \\"or\\""',
+            'It\'s \\$5, "or"',
+        ),
+        (entry('command: [x, "a\\.b", "c"]\ndescription: It'), "\\.", '"a\\.b"', "a\\.b"),
+        (entry('description: "a\\nb\\d"\ncommand: [x]'), "\\d", "\\d", "a\nb\\d"),
+        (entry('command: [x]\ndescription: "a\\\\b\\w"'), "\\w", '"a\\\\b\\w"', "a\\b\\w"),
+    ],
+)
+def test_a_backslash_that_is_no_escape_is_mended_by_its_edit(
+    tmp_path: Path, text: str, escape: str, written: str, meant: str
+) -> None:
+    says = f"`{escape}` is no escape"
+    (found,) = wrong(tmp_path, text)
+    assert found.startswith(place_of(text, escape) + says)
+    found_tool = read(tmp_path, mended(tmp_path, text, [(says, written)])).tools[0]
+    arguments = [one for one in command(found_tool).arguments if isinstance(one, Template)]
+    assert meant in (
+        found_tool.description,
+        *(piece.text for one in arguments for piece in one.pieces if isinstance(piece, Literal)),
+    )
+
+
+def test_a_text_over_several_lines_with_a_backslash_is_told_what_to_use(tmp_path: Path) -> None:
+    (found,) = wrong(tmp_path, 'instructions: "Be\n  brief \\d."\n')
+    assert found == "2:9: `\\d` is no escape that YAML knows in double quotes | " + (
+        "Use single quotes, in which a backslash stands for itself."
+    )
