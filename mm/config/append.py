@@ -49,6 +49,8 @@ def block_lines(entry: Mapping[str, JSON]) -> list[str]:
         if key == "parameters" and isinstance(value, dict) and value:
             lines.append("  parameters:")
             lines += [f"    {flow(name)}: {flow(schema)}" for name, schema in value.items()]
+        elif key == "description" and not value:
+            lines.append(f'  {key}: ""  # one sentence: what it does, and when to use it')
         else:
             lines.append(f"  {key}: {flow(value)}")
     return [f"- {lines[0].strip()}", *lines[1:]]

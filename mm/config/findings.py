@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mm.config.argv_findings import look_at_blanks, look_at_dashes, look_at_literals, look_at_options, look_at_order
 from mm.config.code_findings import look_at_code
-from mm.config.program_findings import InspectModule, Words, at, look_at_cwd, look_at_module, look_at_program
+from mm.config.program_findings import InspectModule, Words, at, look_at_command, look_at_cwd, look_at_module
 from mm.config.schema import BUILTIN_NAMES, CommandTool, Config, Place, ToolEntry, WasmTool
 from mm.config.script_findings import look_at_hook_script, look_at_script, look_at_server_script
 from mm.visible import make_visible_line
@@ -77,7 +77,7 @@ def _words(
     else:
         looks += [
             (Severity.ERROR, at(places.get("cwd"), look_at_cwd(run.cwd))),
-            (Severity.ERROR, at(places.get("command"), look_at_program(run, run.env.get("PATH", path), folder))),
+            (Severity.ERROR, at(places.get("command"), look_at_command(run, run.env.get("PATH", path), folder))),
             (Severity.WARNING, look_at_script(run, folder)),
             (Severity.WARNING, at(places.get("command"), look_at_code(entry))),
             (Severity.WARNING, look_at_options(entry)),
@@ -91,7 +91,10 @@ def _words(
 
 
 def _description(entry: ToolEntry) -> Iterator[Words]:
-    if not entry.description:
+    if not entry.description and "description" in entry.places:
+        message = "the description is empty; the model has only the name to go by"
+        yield Words(message, 'Write `description: "…"`: one sentence, what it does and when to use it.')
+    elif not entry.description:
         message = "there is no description; the model has only the name to go by"
         yield Words(message, "Add `description:`, one sentence.", entry.place)
     elif len(entry.description.split()) < 3:

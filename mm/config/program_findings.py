@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ _SOURCES = {
     ".zig": ("Zig source", "zig build-exe -target wasm32-wasi -femit-bin={wasm} {source}"),
     ".wat": ("the text form of a module", "wat2wasm -o {wasm} {source}"),
 }
+_MODULE_NAME = re.compile(r"[\w-]+\.wasm\b")
 _MOST_NAMES = 5_000  # of programs that a misspelt one is compared with
 
 
@@ -44,7 +46,7 @@ def look_at_module(tool: WasmTool, inspect: InspectModule | None, folder: Path) 
         kind, build = source
         shown, wasm = _shown(tool.module, folder), _shown(tool.module.with_suffix(".wasm"), folder)
         line = build.format(wasm=make_shell_word(wasm), source=make_shell_word(shown))
-        hint = f"Build it ({line}) and write `wasm: {flow(wasm)}`."
+        hint = _by_script(tool.module, folder) or f"Build it ({line}) and write `wasm: {flow(wasm)}`."
         yield Words(f"`{shown}` is {kind}, not a wasm module", hint)
         return
     try:
@@ -66,6 +68,40 @@ def look_at_module(tool: WasmTool, inspect: InspectModule | None, folder: Path) 
         yield Words(f"`{tool.module}` is a component, not a module", "Build it for `wasm32-wasip1`, WASI preview 1.")
     elif inspect is not None and (reason := inspect(tool.module, tool.memory)):
         yield Words(reason, "Build it as a command: a program with `main`, for `wasm32-wasip1`.")
+
+
+def _by_script(source: Path, folder: Path) -> str:
+    """How to build a source beside which a build script stands, and what to write then; "" without such a script."""
+    place = source.parent.parent if source.parent.name == "src" else source.parent
+    script = place / "build.sh"
+    try:
+        named = _MODULE_NAME.search(script.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return ""
+    if named is None:
+        return ""
+    line = f"sh {make_shell_word(_shown(script, folder))}"
+    return f"Run {line} and write `wasm: {flow(_shown(place / named[0], folder))}`."
+
+
+def look_at_command(tool: CommandTool, path: str | None, folder: Path) -> Iterator[Words]:
+    """What keeps the program of a tool entry from starting; a module belongs under another key."""
+    file = folder / tool.program
+    if tool.program and _is_module(file):
+        shown = _shown(file, folder)
+        hint = f"Write `wasm: {flow(shown)}` in place of `command`: a module is given its arguments as JSON on stdin."
+        yield Words(f"`{shown}` is a wasm module, not a program", hint)
+    else:
+        yield from look_at_program(tool, path, folder)
+
+
+def _is_module(file: Path) -> bool:
+    """Whether a file is a module, or is called like one while it is not built."""
+    try:
+        with file.open("rb") as opened:
+            return opened.read(4) == b"\0asm"
+    except OSError:
+        return file.suffix == ".wasm"
 
 
 def look_at_program(tool: CommandTool, path: str | None, folder: Path) -> Iterator[Words]:

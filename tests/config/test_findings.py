@@ -414,6 +414,8 @@ def test_a_tool_that_says_too_little_is_warned_about(tmp_path: Path) -> None:
     warnings = found(tmp_path, 'command: [./x.sh, --, "{{a}}"]', "parameters: {a: {}}", severity=Severity.WARNING)
     assert "there is no description" in warnings[0]
     assert "the parameter `a` has no description" in warnings[1]
+    (empty,) = found(tmp_path, 'description: ""', "command: [./x.sh]")
+    assert "the description is empty" in empty
     assert "says little more than the name" in found(tmp_path, "description: Status", "command: [./x.sh]")[0]
 
 
@@ -509,6 +511,30 @@ def test_what_is_no_module_yet_is_said_with_what_to_do(
     (error,) = found(tmp_path, GOOD, f"wasm: {name}", severity=Severity.ERROR)
     assert message in error
     assert hint in error
+
+
+@pytest.mark.parametrize("source", ["shout/main.c", "shout/src/main.rs"])
+def test_a_source_beside_its_build_script_is_built_with_that(tmp_path: Path, source: str) -> None:
+    file = tmp_path / source
+    file.parent.mkdir(parents=True)
+    file.write_text("int main;")
+    script = tmp_path / "shout/build.sh"
+    script.write_text("#!/bin/sh\n# Builds loud.wasm.\n")
+    (error,) = found(tmp_path, GOOD, f"wasm: {source}", severity=Severity.ERROR)
+    assert error.endswith("| Run sh ./shout/build.sh and write `wasm: ./shout/loud.wasm`.")
+    script.write_text("#!/bin/sh\n")
+    (error,) = found(tmp_path, GOOD, f"wasm: {source}", severity=Severity.ERROR)
+    assert "| Build it (" in error
+
+
+@pytest.mark.parametrize("command", ["shout/shout.wasm", "./shout/shout.wasm", "shout.wasm", "./unbuilt.wasm"])
+def test_a_module_in_place_of_a_program_is_said_to_belong_under_wasm(tmp_path: Path, command: str) -> None:
+    (tmp_path / "shout").mkdir()
+    for name in ("shout/shout.wasm", "shout.wasm"):
+        (tmp_path / name).write_bytes(b"\0asm\1\0\0\0")
+    path = f"./{command.removeprefix('./')}"
+    (error,) = found(tmp_path, GOOD, f"command: [{command}]", severity=Severity.ERROR)
+    assert f"`{path}` is a wasm module, not a program | Write `wasm: {path}` in place of `command`" in error
 
 
 def test_a_misspelt_module_is_answered_with_the_one_that_is_there(tmp_path: Path) -> None:
