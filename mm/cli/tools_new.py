@@ -6,16 +6,17 @@ import os
 import shlex
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from itertools import pairwise
 from pathlib import Path
 
 import click
 
 from mm.cli.agent_file import is_trusted_already, needed_file, trust_quietly
-from mm.cli.agent_option import AGENT_OPTION
+from mm.cli.agent_option import AGENT_OPTION, means_agent_file
 from mm.cli.entry_text import command_entry, typed_values, wasm_entry
 from mm.cli.replacing import Draft
 from mm.cli.scaffold import LANGUAGES, build_command, module_folder
-from mm.cli.streams import show
+from mm.cli.streams import show, tell
 from mm.cli.values import is_text
 from mm.config.append import append_tool, block_lines, by_hand
 from mm.config.findings import Finding, Severity, findings
@@ -113,6 +114,7 @@ def command(
         entry = command_entry(name, argv, description, parameters, path.parent)
         _add(path, old, entry, nullcontext())
         _tell(path, name, [f"mm tools run {name}{named}{typed_values(entry)}"], named=bool(named))
+        _warn_of_own_options(argv)
         return
     assert language is not None
     if parameters:
@@ -124,6 +126,24 @@ def command(
     build = build_command(language, where)
     test = f"sh {shlex.quote(f'{where}/test.sh')}"
     _tell(path, name, [build, test, f'mm tools run {name}{named} text="one two three"'], named=bool(named))
+
+
+def _warn_of_own_options(argv: Sequence[str]) -> None:
+    """Say which options of this command became words of the tool's.
+
+    `-a` and `-d` are options of many programs: they count where an agent file or a sentence follows.
+    """
+    own = {option for one in command.params for option in one.opts if option.startswith("--")}
+    swallowed: dict[str, None] = {}
+    for word, following in pairwise([*argv[1:], ""]):
+        option = word.partition("=")[0]
+        means_file = option == "-a" and following != "" and means_agent_file(following)
+        if option in own or means_file or (word == "-d" and " " in following):
+            swallowed[option] = None
+    if swallowed:
+        listed = ", ".join(f"`{option}`" for option in swallowed)
+        tell(f"warning: {listed}, behind --command, became a part of the command.")
+        tell("  Options of `mm tools new` stand before --command. If it was meant as one, remove the entry and repeat.")
 
 
 def _refuse_bytes(given: Sequence[str]) -> None:
@@ -182,7 +202,7 @@ def _tell(path: Path, name: str, commands: Sequence[str], *, named: bool) -> Non
     for finding in left:
         show(f"  {finding.severity}: {make_visible_line(finding.message)}")
         show(f"    {make_visible_line(finding.hint)}")
-    if any("no description" in finding.message for finding in left):
+    if any(words in finding.message for finding in left for words in ("no description", "description is empty")):
         show("  (At once, next time: -d TEXT and --param NAME=TEXT before --command.)")
     show("Next, once that is mended:" if is_broken else "Next:")
     for line in commands if named or is_trusted_already(config) else ["mm trust", *commands]:
