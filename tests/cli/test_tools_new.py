@@ -56,8 +56,63 @@ def test_a_program_becomes_a_tool_with_its_placeholders_as_parameters(folder: Pa
     assert list(entry.schema.document["properties"]) == ["count", "file"]
     out = capsys.readouterr().out
     assert "Added `log`: agent.yaml:6" in out
-    assert "warning: `log`: there is no description" in out
+    assert "warning: `log`: the description is empty" in out
     assert "mm tools run log count=… file=…" in out
+
+
+@pytest.mark.parametrize("tools", ["", "tools: [{name: a, description: Say what it is., command: [ls]}]\n"])
+def test_a_description_that_was_not_given_is_asked_for_where_it_stands(
+    folder: Path, tools: str, capsys: Output
+) -> None:
+    path = write(folder, f"name: x\n{tools}")
+    assert run(["tools", "new", "hello", "--command", "echo", "hello"]) == 0
+    assert "next time: -d TEXT" in capsys.readouterr().out
+    assert run(["tools", "check"]) == 0
+    first, hint, _ = capsys.readouterr().out.splitlines()
+    line, column = map(int, first.split(":")[1:3])
+    assert path.read_text().splitlines()[line - 1][column - 1 :].startswith('""')
+    assert "`hello`: the description is empty" in first
+    assert hint == '  Write `description: "…"`: one sentence, what it does and when to use it.'
+    path.write_text(path.read_text().replace('description: ""', 'description: "Say hello to all."'))
+    assert run(["tools", "check"]) == 0
+    assert "no problems" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("behind", "named"),
+    [
+        (["{{x}}", "--param", "x=A word"], "`--param`"),
+        (["{{x}}", "--param=x=A word", "--description", "Say a word."], "`--param`, `--description`"),
+        (["-d", "Say a word."], "`-d`"),
+        (["-a", "agent.yaml"], "`-a`"),
+    ],
+)
+def test_options_behind_the_command_are_said_to_be_a_part_of_it(
+    folder: Path, behind: list[str], named: str, capsys: Output
+) -> None:
+    path = write(folder, "name: x\n")
+    assert run(["tools", "new", "say", "--command", "echo", *behind]) == 0
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == f"warning: {named}, behind --command, became a part of the command."
+    assert second.startswith("  Options of `mm tools new` stand before --command.")
+    assert len(to_run(path).arguments) == len(behind)
+
+
+@pytest.mark.parametrize("behind", [["-a", "{{x}}"], ["-d", "1"], ["--all", "-a"], ["--params=1"]])
+def test_options_of_the_program_itself_are_no_cause_for_a_warning(
+    folder: Path, behind: list[str], capsys: Output
+) -> None:
+    path = write(folder, "name: x\n")
+    assert run(["tools", "new", "say", "--param", "y=A word", "--command", "ls", "{{y}}", *behind]) == 0
+    assert capsys.readouterr().err == ""
+    assert len(to_run(path).arguments) == len(behind) + 1
+
+
+def to_run(path: Path) -> CommandTool:
+    """What the last tool of a file runs."""
+    tool = load(path, environ={}).tools[-1].run
+    assert isinstance(tool, CommandTool)
+    return tool
 
 
 def test_what_is_described_leaves_nothing_to_mend(folder: Path, capsys: Output) -> None:
@@ -305,6 +360,24 @@ def test_a_python_below_a_folder_with_a_blank_brings_its_compiler(place: Place, 
     built = subprocess.run(["sh", "w/build.sh"], cwd=place.folder, env=environment, capture_output=True, text=True)
     assert built.returncode == 0, built.stderr
     assert log.read_text().splitlines() == ["-c import ziglang", "-m ziglang"]
+
+
+def test_the_first_build_of_a_c_module_says_that_it_takes_a_while_and_the_next_does_not(place: Place) -> None:
+    """The compiler stands in for one that has to build its C library first, which is what takes so long."""
+    place.write("agent.yaml", "name: x\n")
+    assert place.mm("tools", "new", "w", "--wasm", "c").code == 0
+    compiler = '#!/bin/sh\n[ "$1" = -c ] || echo made > w.wasm\n'
+    python = place.write("python", compiler, 0o755)
+    (place.folder / "bin").mkdir()
+    for name in ("sh", "dirname"):
+        (place.folder / "bin" / name).symlink_to(str(shutil.which(name)))
+    environment = {"PATH": str(place.folder / "bin"), "PYTHON": str(python)}
+    said = [
+        subprocess.run(["sh", "w/build.sh"], cwd=place.folder, env=environment, capture_output=True, text=True).stdout
+        for _ in range(2)
+    ]
+    assert said[0].splitlines()[0] == "Building; the first time, this can take a while."
+    assert said[0].splitlines()[1:] == said[1].splitlines() == [f"Built {place.folder}/w/w.wasm"]
 
 
 @pytest.mark.parametrize("trusted", [True, False])
