@@ -12,12 +12,12 @@ from mm.visible import make_visible_line
 
 
 @click.command("revoke")
-@click.argument("ids", type=NOT_EMPTY, nargs=-1, metavar="[ID]...")
+@click.argument("ids", type=NOT_EMPTY, nargs=-1, metavar="[ID|TOOL]...")
 @click.option("--all", "everything", is_flag=True, help="Take back everything.")
 def command(ids: tuple[str, ...], everything: bool) -> None:
-    """Take back an "always": the tool is asked about again. ID as in `mm permissions list`."""
+    """Take back an "always": the tool is asked about again. ID as in `mm permissions list`, or the name of the tool."""
     if not ids and not everything:
-        raise UsageError("Nothing says what to take back.", "Give ids of `mm permissions list`, or --all.")
+        raise UsageError("Nothing says what to take back.", "Give ids or tools of `mm permissions list`, or --all.")
     if ids and everything:
         raise UsageError("Both ids and --all were given.", "Give one of the two.")
     for entry in revoke([entry.id for entry in list_all()] if everything else ids):

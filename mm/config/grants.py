@@ -129,7 +129,7 @@ def list_all(path: Path | None = None) -> list[Entry]:
 
 
 def revoke(ids: Sequence[str], path: Path | None = None) -> list[Entry]:
-    """Remove the entries of these ids (beginnings are enough) and nothing else; all of them are found first."""
+    """Remove the entries of these ids (beginnings are enough) or tools and nothing else; all are found first."""
     path = path or config_folder() / FILE_NAME
     with _locked(path):
         document = _load(path)
@@ -142,13 +142,14 @@ def revoke(ids: Sequence[str], path: Path | None = None) -> list[Entry]:
 
 
 def _find(entries: Sequence[Entry], text: str) -> Entry:
-    found = [entry for entry in entries if text and entry.id.startswith(text.lower())]
+    found = [entry for entry in entries if text and (entry.id.startswith(text.lower()) or entry.tool == text)]
     if len(found) == 1:
         return found[0]
     if found:
-        ids = ", ".join(f"`{entry.id}`" for entry in found)
-        raise UsageError(f"`{text}` fits several permissions: {ids}.", "Give more of the id.")
-    raise UsageError(f"No permission has the id `{text}`.", "See them all: mm permissions list")
+        ids = ", ".join(f"`{entry.id}` ({entry.agent or 'the built-in defaults'})" for entry in found)
+        hint = f"Give one of the ids, or all: mm permissions revoke {' '.join(entry.id for entry in found)}"
+        raise UsageError(f"`{text}` fits several permissions: {ids}.", hint)
+    raise UsageError(f"No permission has the id or the tool `{text}`.", "See them all: mm permissions list")
 
 
 def _id(agent: str, tool: str, definition: str) -> str:

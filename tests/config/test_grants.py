@@ -172,3 +172,16 @@ def test_revoking_wants_an_id_that_fits_one_entry(path: Path) -> None:
     assert len(list_all(path)) == 20
     assert [entry.id for entry in revoke([first], path)] == [first]
     assert len(list_all(path)) == 19
+
+
+def test_what_is_revoked_may_be_named_by_its_tool(path: Path) -> None:
+    Grants(AGENT, path).add("release", "d1", "x")
+    Grants(AGENT, path).add("status", "d2", "x")
+    Grants(None, path).add("status", "d3", "x")
+    assert [entry.tool for entry in revoke(["release"], path)] == ["release"]
+    ids = [entry.id for entry in list_all(path)]
+    with pytest.raises(UsageError, match="fits several permissions") as refused:
+        revoke(["status"], path)
+    assert refused.value.hint.endswith(f"mm permissions revoke {ids[0]} {ids[1]}")
+    assert f"`{ids[0]}` ({AGENT}), `{ids[1]}` (the built-in defaults)" in refused.value.message
+    assert len(list_all(path)) == 2
