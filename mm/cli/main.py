@@ -59,7 +59,7 @@ _COMMANDS = {
         },
     ),
     "sessions": _Entry(
-        "What was said before.",
+        "What was said before; alone, it lists the sessions of this folder.",
         commands={
             "list": _Entry("List the sessions.", "mm.cli.sessions_list"),
             "show": _Entry("Print a session.", "mm.cli.sessions_show"),
@@ -67,6 +67,7 @@ _COMMANDS = {
             "export": _Entry("Write a session as Markdown or JSON.", "mm.cli.sessions_export"),
             "delete": _Entry("Delete sessions.", "mm.cli.sessions_delete"),
         },
+        alone="list",
     ),
     "permissions": _Entry(
         "What you have allowed always; alone, it lists that.",
@@ -127,21 +128,25 @@ class _LazyGroup(click.Group):
         name, prompt = args[0], ctx.params.get("prompt")
         if not ctx.resilient_parsing:
             if name not in self._entries and not name.startswith("-"):
-                raise click.UsageError(f"There is no command `{name}`. {self._meant(ctx, name)}", ctx)
+                raise click.UsageError(f"There is no command `{name}`. {self._meant(ctx, args)}", ctx)
             if prompt is not None:
                 whole = make_shell_word(prompt if prompt == "-" else " ".join([prompt, *args]))
                 hint = f"To ask: mm -p {whole}   For the command, leave out `-p`."
                 raise UsageError(f"`-p` asks the model, and `{name}` is a command: mm does one of the two.", hint)
         return super().resolve_command(ctx, args)
 
-    def _meant(self, ctx: click.Context, name: str) -> str:
+    def _meant(self, ctx: click.Context, args: list[str]) -> str:
         """What to write in place of a command that there is not."""
+        name = args[0]
         if ctx.params.get("prompt") is not None:
             return "A prompt of several words needs quotes around all of it."
         if name == "help":
             return f"Write: {ctx.command_path} -h"
         if not ctx.parent and name in _MEANT:
             return f"Write: {_MEANT[name]}"
+        for group, entry in self._entries.items():
+            if name in (entry.commands or {}):
+                return f"Write: {' '.join([ctx.command_path, group, *map(make_shell_word, args)])}"
         if near := difflib.get_close_matches(name, [*self._entries], n=1):
             return f"Did you mean `{near[0]}`?"
         if ctx.parent:

@@ -60,6 +60,7 @@ def test_list_shows_the_sessions_of_this_folder_the_newest_first(mm: Terminal) -
     code, out, error = mm("sessions", "list")
     lines = out.splitlines()
     assert (code, error, len(lines)) == (0, "", 2)
+    assert mm("sessions") == (code, out, error)
     assert lines[0].startswith(newer) and lines[0].endswith("Is it \\x1b[31mup?")
     assert lines[1].startswith(older) and lines[1].endswith("    2  Publish the")
 
