@@ -19,6 +19,7 @@ from mm.app.servers import LazyServers
 from mm.app.sessions import Sessions
 from mm.app.toolbox import Toolbox
 from mm.asking import Beginning
+from mm.config.near import did_you_mean
 from mm.config.schema import BUILTIN_NAMES, Config
 from mm.errors import UsageError
 from mm.events import Listener, Notice
@@ -282,7 +283,8 @@ def _refuse_unknown(named: Sequence[str], known: Iterable[str]) -> None:
     for name in named:
         if name not in names and not name.startswith("mcp__"):
             tools = ", ".join(sorted(names)) or "none"
-            raise UsageError(f"There is no tool `{name}` to allow or deny.", f"The tools are: {tools}.")
+            hint = f"{did_you_mean(name, names)} The tools are: {tools}.".lstrip()
+            raise UsageError(f"There is no tool `{name}` to allow or deny.", hint)
 
 
 def _output_limit(characters: int, context: int | None) -> int:

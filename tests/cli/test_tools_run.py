@@ -83,3 +83,12 @@ def test_a_dry_run_says_that_a_rule_denies_the_call(place: Place) -> None:
     ran = place.mm("tools", "run", "say", "what=x", "-a", "agent.yaml", "--dry-run")
     assert ran.code == 0
     assert ran.out.splitlines()[-1] == "It would not run: a `deny` rule holds."
+
+
+@pytest.mark.parametrize("option", ["--allow", "--deny"])
+def test_a_misspelt_tool_to_allow_or_deny_is_answered_with_the_nearest(place: Place, option: str) -> None:
+    place.agent([], [logging_tool(place, "count_lines")])
+    ran = place.mm("-a", "agent.yaml", option, "count_line", "tools", "run", "count_lines", "what=x")
+    assert (ran.code, ran.out, place.log()) == (2, "", [])
+    assert "There is no tool `count_line` to allow or deny.\n" in ran.err
+    assert "Did you mean `count_lines`? The tools are: " in ran.err
