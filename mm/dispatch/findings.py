@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -245,6 +246,8 @@ def advice(sent: JSON, types: list[str]) -> str:
         return " Leave it out if you have no value." if "null" not in types else ""
     if isinstance(sent, str) and not sent.strip():
         return " An empty text is no value: leave it out if you have none."
+    if "integer" in types and "number" not in types and _has_fraction(sent):
+        return " Write a whole number, without a fraction."
     if "integer" in types or "number" in types:
         return " Write it in digits, without quotes, units or words."
     if "boolean" in types:
@@ -254,3 +257,11 @@ def advice(sent: JSON, types: list[str]) -> str:
     if "array" in types:
         return " Send a JSON list, such as [...]."
     return " Send a JSON object, such as {...}." if "object" in types else ""
+
+
+def _has_fraction(sent: JSON) -> bool:
+    """Whether this is a number that is not whole, or the text of one."""
+    try:
+        return isinstance(sent, (str, float)) and not float(sent).is_integer() and math.isfinite(float(sent))
+    except ValueError:
+        return False

@@ -53,6 +53,19 @@ def test_what_is_not_one_json_object_is_answered(text: str) -> None:
         parse(text)
 
 
+@pytest.mark.parametrize("sent", ["3.5", '"3.5"', "-0.25", '"3.5e0"'])
+def test_a_fraction_for_a_whole_number_is_answered_with_whole(sent: str) -> None:
+    said = reply({"properties": {"v": {"type": "integer"}}}, f'{{"v": {sent}}}')
+    assert f"`v` must be an integer; you sent {sent}. Write a whole number, without a fraction." in said
+    assert "digits" not in said
+
+
+@pytest.mark.parametrize("sent", ['"lots"', '"3.5 litres"', '"nan"', "[]"])
+def test_what_is_no_number_is_not_said_to_be_a_fraction(sent: str) -> None:
+    said = reply({"properties": {"v": {"type": "integer"}}}, f'{{"v": {sent}}}')
+    assert "Write it in digits" in said
+
+
 def test_a_number_becomes_text_as_it_was_written_also_inside_json_text() -> None:
     """(C14)"""
     assert taken({"type": "string"}, '{"v": 1.10}') == "1.10"
