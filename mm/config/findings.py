@@ -9,7 +9,15 @@ from pathlib import Path
 
 from mm.config.argv_findings import look_at_blanks, look_at_dashes, look_at_literals, look_at_options, look_at_order
 from mm.config.code_findings import look_at_code
-from mm.config.program_findings import InspectModule, Words, at, look_at_command, look_at_cwd, look_at_module
+from mm.config.program_findings import (
+    InspectModule,
+    Words,
+    at,
+    look_at_command,
+    look_at_cwd,
+    look_at_module,
+    look_at_program,
+)
 from mm.config.schema import BUILTIN_NAMES, CommandTool, Config, Place, ToolEntry, WasmTool
 from mm.config.script_findings import look_at_hook_script, look_at_script, look_at_server_script
 from mm.visible import make_visible_line
