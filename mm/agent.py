@@ -74,9 +74,7 @@ class Agent:
 
     @property
     def dispatcher(self) -> Dispatcher:
-        if self._dispatcher is None:
-            self._dispatcher = self._equipment.make_dispatcher()
-        return self._dispatcher
+        return self._load_dispatcher()
 
     def turn(self, prompt: str) -> TurnEnd:
         """Answer one user message. Ends in a TurnEnd, whatever happens; never raises for a model's mistake."""
@@ -147,8 +145,12 @@ class Agent:
         self._listen(RequestSent(number))
         with self.interrupt.committing():
             self.history.save()
+        self._load_dispatcher()
+
+    def _load_dispatcher(self) -> Dispatcher:
         if self._dispatcher is None:
             self._dispatcher = self._equipment.make_dispatcher()
+        return self._dispatcher
 
     def _answer_calls(self, turn: Turn, reply: Reply, found: Extracted, gate: Gate) -> TurnEnd | None:
         """Have the calls answered; say whether that ends the turn."""

@@ -5,14 +5,11 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 
 import pytest
 
 from mm.errors import ExitCode
 from mm.interrupt import Interrupt
-
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 PROGRAM = """
 import signal, sys, threading
@@ -31,16 +28,6 @@ sys.setprofile(send_signal)
 interrupt.stop.{what}
 print(interrupt.stop.is_set())
 """
-
-
-@pytest.fixture
-def interrupt() -> Iterator[Interrupt]:
-    before = {number: signal.getsignal(number) for number in SIGNALS}
-    made = Interrupt()
-    made.install()
-    yield made
-    for number, handler in before.items():
-        signal.signal(number, handler)
 
 
 def test_one_interrupt_is_raised_once_however_deep_the_waiting(interrupt: Interrupt) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from mm.app.assembly import Assembly
 from mm.config.schema import Hook, HookEvent
 from mm.dispatch import arguments as steps
+from mm.dispatch.consent import is_denied
 from mm.dispatch.hooks import fitting
 from mm.dispatch.names import Names
 from mm.messages import ToolCall
@@ -36,5 +37,5 @@ def foresee(assembly: Assembly, call: ToolCall) -> Foreseen:
         assembly.executors()[tool.kind].plan(tool, checked.arguments),
         checked.notes,
         tuple(fitting(assembly.config.hooks, HookEvent.BEFORE, tool.name)),
-        tool.name in assembly.config.permissions.deny or tool.name in assembly.options.deny,
+        is_denied(tool.name, assembly.config.permissions, assembly.options.deny),
     )

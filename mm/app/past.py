@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from mm.dispatch.brief import text_in_short
 from mm.messages import Outcome, Role, ToolCall
-from mm.session.records import Record, Session
+from mm.session.records import Record, Session, start_of_last_turn
 from mm.terminal.calls import outcome_word
 from mm.terminal.cells import clip
 from mm.terminal.chat_agent import CallLine, LastExchange
@@ -18,7 +18,7 @@ _UNANSWERED = "not answered: mm ended before"
 
 def last_exchange(records: Sequence[Record], elsewhere: str) -> LastExchange | None:
     """The last turn of a person's, None if there is none."""
-    start = next((n for n in reversed(range(len(records))) if records[n].begins_turn), None)
+    start = start_of_last_turn(records)
     if start is None:
         return None
     turn = records[start:]

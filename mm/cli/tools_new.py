@@ -120,12 +120,16 @@ def command(
     if parameters:
         hint = f"Leave it out; then write them into {path.name}, the program in {name}/, and its test.sh and README.md."
         raise UsageError("--param belongs to --command: a module's parameters are those of its program.", hint)
+    first_steps = _add_module(path, old, name, language, description)
+    _tell(path, name, [*first_steps, f'mm tools run {name}{named} text="one two three"'], named=bool(named))
+
+
+def _add_module(path: Path, old: Config, name: str, language: str, description: str) -> list[str]:
+    """Add the entry of a module and the folder that it is built in. Gives the commands that build and test it."""
     folder = path.parent / name
     _add(path, old, wasm_entry(name, description), module_folder(folder, language, name, path), _GRANTS)
     where = os.path.relpath(folder)
-    build = build_command(language, where)
-    test = f"sh {shlex.quote(f'{where}/test.sh')}"
-    _tell(path, name, [build, test, f'mm tools run {name}{named} text="one two three"'], named=bool(named))
+    return [build_command(language, where), f"sh {shlex.quote(f'{where}/test.sh')}"]
 
 
 def _warn_of_own_options(argv: Sequence[str]) -> None:

@@ -8,11 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from mm.config.argv_words import templates_of, words_of
 from mm.config.program_findings import Words
 from mm.config.schema import CommandTool, ToolEntry
-
-
-def _names(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
+from mm.config.started import names
 
 SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh", "ksh", "fish"})
 
@@ -28,23 +24,23 @@ INTERPRETERS: Mapping[str, str] = {
 }
 """Programs that run code, and the options behind which it stands."""
 
-_VALUED = _names("-o +o -O --rcfile --init-file -W -X -I -r -C -d -l --require --import")
+_VALUED = names("-o +o -O --rcfile --init-file -W -X -I -r -C -d -l --require --import")
 """Their options whose value is an argument of its own, and no script."""
 
 _STARTERS: Mapping[str, frozenset[str]] = {
-    "env": _names("-u -C --unset --chdir"),
-    "xargs": _names("-a -d -E -I -L -n -P -s --arg-file --delimiter --max-args --max-procs --replace"),
-    "ssh": _names("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w"),
-    "sudo": _names("-C -D -g -h -p -R -r -T -t -U -u --user --group --chdir --prompt --host"),
-    "doas": _names("-C -u"),
-    "timeout": _names("-k -s --kill-after --signal"),
-    "nice": _names("-n --adjustment"),
-    "ionice": _names("-c -n -p --class --classdata"),
-    "stdbuf": _names("-e -i -o --error --input --output"),
-    "strace": _names("-a -b -e -E -I -o -O -p -P -s -S -u -X"),
-    "time": _names("-f -o --format --output"),
-    "flock": _names("-E -w --timeout --wait --conflict-exit-code"),
-    "chrt": _names("-D -P -T"),
+    "env": names("-u -C --unset --chdir"),
+    "xargs": names("-a -d -E -I -L -n -P -s --arg-file --delimiter --max-args --max-procs --replace"),
+    "ssh": names("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w"),
+    "sudo": names("-C -D -g -h -p -R -r -T -t -U -u --user --group --chdir --prompt --host"),
+    "doas": names("-C -u"),
+    "timeout": names("-k -s --kill-after --signal"),
+    "nice": names("-n --adjustment"),
+    "ionice": names("-c -n -p --class --classdata"),
+    "stdbuf": names("-e -i -o --error --input --output"),
+    "strace": names("-a -b -e -E -I -o -O -p -P -s -S -u -X"),
+    "time": names("-f -o --format --output"),
+    "flock": names("-E -w --timeout --wait --conflict-exit-code"),
+    "chrt": names("-D -P -T"),
     "taskset": frozenset(),
     "chroot": frozenset(),
     "nohup": frozenset(),
@@ -53,7 +49,7 @@ _STARTERS: Mapping[str, frozenset[str]] = {
 }
 """Programs that start the one that their arguments name, and their options whose value is an argument of its own."""
 
-_WATCH = _names("-n --interval -q --equexit -s --shotsdir")
+_WATCH = names("-n --interval -q --equexit -s --shotsdir")
 _LINES = {
     "su": r"-[A-Za-z]*c|--command|--session-command",
     "script": r"-[A-Za-z]*c|--command",

@@ -10,7 +10,7 @@ from pathlib import Path
 from mm.config.flow import flow
 from mm.config.program_findings import Words
 from mm.config.schema import CommandTool, Hook, Literal, McpServer, Template
-from mm.config.started import plain_name
+from mm.config.started import is_file, plain_name
 from mm.visible import make_shell_word
 
 _IN_SHELLS, _IN_PYTHON, _ELSEWHERE = r"-[a-z]*c[a-z]*", r"-[A-Za-z]*[cm]", r"-[A-Za-z]*[eEnpr]|--(eval|print)(=.*)?"
@@ -71,8 +71,8 @@ def _misplaced(program: str, texts: Sequence[str | None], folder: Path, cwd: Pat
             return None
         if text.startswith("-"):
             behind_option = True
-        elif _is_file(folder, text):
-            return None if text.startswith("/") or (cwd is not None and _is_file(cwd, text)) else position
+        elif is_file(folder / text):
+            return None if text.startswith("/") or (cwd is not None and is_file(cwd / text)) else position
         elif text != "run" and plain_name(text) not in _INTERPRETERS:  # as in `uv run python x.py`
             if not behind_option:
                 return None
@@ -98,10 +98,3 @@ def _as_program(script: str, folder: Path) -> str:
     runs = os.access(folder / script, os.X_OK)
     more = "" if runs else f" (after `chmod +x {make_shell_word(str(folder / script))}`)"
     return f"Write `command: [{flow(written)}, …]`{more}"
-
-
-def _is_file(folder: Path, text: str) -> bool:
-    try:
-        return (folder / text).is_file()
-    except (OSError, ValueError):
-        return False

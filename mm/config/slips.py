@@ -11,7 +11,8 @@ import yaml
 from mm.config.keys import KEY_NAMES
 from mm.config.text_ends import Explained
 
-_KEY = re.compile(r"\s*(?:- +)*([\w.$-]+|\"[^\"]*\"|'[^']*')\s*:(?:\s|$)")
+KEY_LINE = re.compile(r"(\s*(?:- +)*)([\w.$-]+|\"[^\"]*\"|'[^']*')\s*:(?:\s|$)")
+"""A line that begins with a key: what stands before it, and the key."""
 _DASHED_KEY = re.compile(r"\s*-([A-Za-z_]+):(?:\s.*|)$")
 _DASHED_TEXT = re.compile(r"\s*-((?:\"[^\"]*\"|'[^']*'|\[.*\]|\{.*\}))\s*(?:#.*)?$")
 _EQUALS = re.compile(r"\s*(?:- +)*([A-Za-z_]+)\s*=\s*(\S.*?)\s*$")
@@ -42,7 +43,7 @@ def no_blank(lines: Sequence[str], row: int) -> Explained | None:
     column = line.index("-")
     hint = f"Write `- {line[column + 1 :].rstrip()}`"
     behind = next((one for one in lines[row + 1 :] if one.strip()), "")
-    beside = bool(key) and len(behind) - len(behind.lstrip()) == column and _KEY.match(behind)
+    beside = bool(key) and _indentation(behind) == column and KEY_LINE.match(behind)
     more = ", and two more blanks before the other keys of this entry." if beside else "."
     return 'a blank is missing after "-"', hint + more, row, column
 
@@ -71,14 +72,17 @@ def _outside_block(lines: Sequence[str], block: Any, near: Sequence[int]) -> Exp
     if key is None or row not in near or _is_structure(lines[row]):
         return None
     text = [one for one in lines[block.start_mark.line + 1 : end] if one.strip()]
-    column = len(text[0]) - len(text[0].lstrip()) if text else len(key.group(1)) + 2
-    indentation = len(lines[row]) - len(lines[row].lstrip())
+    column = _indentation(text[0]) if text else len(key.group(1)) + 2
     word = lines[row].split()[0]
     message = f"this line belongs to the text of `{key.group(2)}`, and is not indented"
-    return message, f"Indent it more than its key: {column} blanks before `{word}`.", row, indentation
+    return message, f"Indent it more than its key: {column} blanks before `{word}`.", row, _indentation(lines[row])
 
 
 def _is_structure(line: str) -> bool:
     """Whether a line is a key or list entry, if one with a slip of its own: `command [x]`."""
     is_entry = re.match(r"\s*(?:- |-$|#|---)", line) or line.split()[0] in KEY_NAMES
-    return bool(is_entry or _KEY.match(line) or _EQUALS.match(line))
+    return bool(is_entry or KEY_LINE.match(line) or _EQUALS.match(line))
+
+
+def _indentation(line: str) -> int:
+    return len(line) - len(line.lstrip())

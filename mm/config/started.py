@@ -16,11 +16,11 @@ from pathlib import Path
 from mm.config.schema import CommandTool, Config, Flag, Group, Hook, Literal, McpServer, Template, WasmTool
 
 
-def _names(text: str) -> frozenset[str]:
+def names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_READERS = _names(
+_READERS = names(
     "b2sum basename cat cksum cmp comm cp cut date diff dirname du echo egrep fgrep file find fold grep gunzip gzip "
     "head jq ls md5sum mkdir mv nl od paste printf readlink realpath rg rm rmdir sha1sum sha256sum sha512sum sort stat "
     "tac tail test touch tr tree uniq unzip wc xxd zcat"
@@ -29,18 +29,18 @@ _READERS = _names(
 
 _RUNNING_OPTION = re.compile(r"--(pre|compress-prog|hostname-bin)|-(exec|ok)")
 
-_STARTERS = _names(
+_STARTERS = names(
     "ash awk bash bun busybox cmake csh dash deno doas env expect fish gawk gdb git gmake go ionice java julia just "
     "ksh lua luajit make mawk nice ninja node nohup npm npx osascript parallel perl php pip pnpm pwsh python pypy "
     "rscript ruby sed setsid sh ssh stdbuf strace sudo tclsh time timeout ts-node tsx uv uvx watch xargs yarn zsh"
 )
 """Programs that run what their arguments name, also where a project keeps its own copy of them."""
 
-_RUNNERS = _names("bunx docker npx pipx podman uvx")
+_RUNNERS = names("bunx docker npx pipx podman uvx")
 """Programs that run a package by its name; what stands behind that name is the package's data."""
 
-_QUIET = _names("-y --yes -q --quiet -i --rm run")
-_CODE_FILES = _names(".py .js .mjs .cjs .ts .sh .bash .rb .pl .lua .php .so .dll .wasm .jar .mk")
+_QUIET = names("-y --yes -q --quiet -i --rm run")
+_CODE_FILES = names(".py .js .mjs .cjs .ts .sh .bash .rb .pl .lua .php .so .dll .wasm .jar .mk")
 _CODE_VARIABLES = re.compile(
     r"PATH|(PYTHON|NODE_|PERL5|RUBY|LUA_|GIT_|LD_|DYLD_|BASH_|JAVA_|GO)\w*|CLASSPATH|ENV|MAKEFILES|\w+(OPT|OPTS|OPTIONS)"
 )
@@ -83,7 +83,7 @@ def code_files(tool: CommandTool, cwd: Path) -> tuple[Path, ...]:
     name = plain_name(tool.program)
     if _only_reads(name, texts) or ("/" in tool.program and name not in _STARTERS):
         return ()
-    return tuple(dict.fromkeys(path for path in _named(tool.program, texts, (cwd,)) if _is_file(path)))
+    return tuple(dict.fromkeys(path for path in _named(tool.program, texts, (cwd,)) if is_file(path)))
 
 
 def _of_command(config: Config, cwd: Path, name: str, tool: CommandTool) -> Iterator[Started]:
@@ -96,7 +96,7 @@ def _of_command(config: Config, cwd: Path, name: str, tool: CommandTool) -> Iter
         return
     sure = plain_name(tool.program) in _STARTERS
     what = f"what `{name}` runs" if sure else f"what `{name}` may run"
-    yield from (Started(what, path, sure and _is_file(path)) for path in _named(tool.program, texts, starts))
+    yield from (Started(what, path, sure and is_file(path)) for path in _named(tool.program, texts, starts))
     if tool.cwd is not None:
         yield Started(f"the working folder of `{name}`", tool.cwd, sure=False)
 
@@ -106,7 +106,7 @@ def _of_hook(config: Config, cwd: Path, hook: Hook) -> Iterator[Started]:
     program, *texts = hook.command
     yield from _program("the program of a hook", program)
     for path in _named("", texts, (config.folder, cwd)):
-        yield Started("a file that a hook runs", path, sure=_is_file(path))
+        yield Started("a file that a hook runs", path, sure=is_file(path))
 
 
 def _of_server(config: Config, cwd: Path, server: McpServer) -> Iterator[Started]:
@@ -193,10 +193,10 @@ def _candidates(text: str) -> Iterator[str]:
 def _may_be_path(word: str, path: Path) -> bool:
     if not word or word.startswith("-") or "\0" in word:
         return False
-    return "/" in word or _SUFFIX.fullmatch(word) is not None or _is_file(path) or _is_folder(path)
+    return "/" in word or _SUFFIX.fullmatch(word) is not None or is_file(path) or _is_folder(path)
 
 
-def _is_file(path: Path) -> bool:
+def is_file(path: Path) -> bool:
     try:
         return path.is_file()
     except (OSError, ValueError):

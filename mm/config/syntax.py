@@ -13,10 +13,9 @@ from mm.config.flow import quoted
 from mm.config.keys import KEY_NAMES
 from mm.config.masks import missing_comma
 from mm.config.problems import ConfigProblems, unreadable
-from mm.config.slips import slip
+from mm.config.slips import KEY_LINE, slip
 from mm.config.text_ends import Explained, wrong_end
 
-_KEY = re.compile(r"(\s*(?:- +)*)([\w.$-]+|\"[^\"]*\"|'[^']*')\s*:(?:\s|$)")
 _BEHIND_QUOTE = re.compile(r"\s*(?:- +)?(?:[\w.-]+:\s+)?((?:\"[^\"]*\"|'[^']*')\s*[^\s#:,].*)$")
 _NO_COLON = re.compile(r"\s*(?:- +)*([A-Za-z_]+)(?::| +)(\S.*)$")
 _DOUBLE_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
@@ -124,9 +123,9 @@ def _expected_key(lines: Sequence[str], row: int) -> tuple[str, str]:
 
 def _indent(lines: Sequence[str], row: int, *, deeper: bool = False) -> str:
     """How far to indent a line, by the key above it; "" if one of the two is no key, or both stand alike."""
-    here = _KEY.match(lines[row]) if row < len(lines) else None
+    here = KEY_LINE.match(lines[row]) if row < len(lines) else None
     above = next((line for line in reversed(lines[:row]) if line.strip() and not line.lstrip().startswith("#")), "")
-    there = _KEY.match(above)
+    there = KEY_LINE.match(above)
     if here is None or there is None or "\t" in there.group(1):
         return ""
     column, opens = len(there.group(1)), deeper and above.rstrip().endswith(":")

@@ -6,7 +6,7 @@ Rules beat the mode: deny > ask > allow > yolo. A person's "always" or `--allow`
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -42,6 +42,11 @@ class EditedError(Exception):
     def __init__(self, arguments: str) -> None:
         super().__init__("edited")
         self.arguments = arguments
+
+
+def is_denied(name: str, permissions: Permissions, on_command_line: Collection[str]) -> bool:
+    """Whether a rule says that the tool never runs, whatever else is said about it."""
+    return name in on_command_line or name in permissions.deny
 
 
 @dataclass(slots=True)
@@ -83,7 +88,7 @@ class Consent:
 
         Raises NotApprovedError, or EditedError when the person changed the arguments. KeyboardInterrupt passes.
         """
-        if tool.name in self.denied or tool.name in self.permissions.deny:
+        if is_denied(tool.name, self.permissions, self.denied):
             raise NotApprovedError(_DENIED.format(tool.name), Outcome.DENIED)
         reason = self._reason_to_ask(tool, plan, hook)
         if reason is not None:

@@ -21,6 +21,7 @@ IsOffered: TypeAlias = Callable[[str], bool]
 _SPACE = " \t\r\n"
 _CALL_KEYS = frozenset({"name", "arguments", "parameters", "id", "type", "function"})
 MOST_STARTS = 200  # places in a text where a call is looked for
+_EITHER = (frozenset({"arguments", "parameters"}), frozenset({"name", "function"}))
 CALL_LANGUAGES = frozenset({"json", "tool_call", "tool", "xml", "tool_code"})
 TAGS = ("tool_call", "tools", "tool_calls", "function_call")
 OPENING = re.compile(r"\s*(?:<(?P<tag>tool_calls?|tools|function_call)>|```(?P<info>[A-Za-z_-]*)[ \t]*\r?\n?)")
@@ -156,12 +157,10 @@ _DOUBLED = re.compile(r"\{\s*\{")
 
 def _call(text: str, parts: dict[str, tuple[int, int]], is_offered: IsOffered) -> ToolCall | None:
     """A call from the members of a call-shaped object, given as spans of the text. One with two readings is none."""
-    if not parts.keys() <= _CALL_KEYS or {"arguments", "parameters"} <= parts.keys():
-        return None
-    if {"function", "name"} <= parts.keys():
+    if not parts.keys() <= _CALL_KEYS or any(pair <= parts.keys() for pair in _EITHER):
         return None
     if "function" in parts and text[parts["function"][0]] == "{":
-        if parts.keys() & {"arguments", "parameters"}:
+        if "arguments" in parts or "parameters" in parts:
             return None
         inner = _members(text, parts["function"][0])
         return _call(text, inner[0], is_offered) if inner and "function" not in inner[0] else None

@@ -30,7 +30,7 @@ def untold(item: OpenCall, outcome: Outcome, error: Exception) -> Told:
 
 
 def _cause(error: BaseException) -> str:
-    if isinstance(error, MMError):
-        return " ".join(str(error).split()).rstrip(".")
     text = " ".join(str(error).split()).rstrip(".")
+    if isinstance(error, MMError):
+        return text
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -9,7 +9,7 @@ from mm.errors import ModelError
 from mm.messages import Message
 from mm.session.heal import sendable, with_request
 from mm.session.history import History
-from mm.session.records import Record, title_of
+from mm.session.records import Record, start_of_last_turn, title_of
 
 REQUEST = (
     "Write a summary of this conversation so far, for yourself: it will take the place of the messages. "
@@ -27,7 +27,7 @@ def compact(history: History, summarize: Summarize | None = None) -> str:
     Without a model's summary, a list of what had been asked takes its place. Returns what was done, for the user.
     """
     records = history.records
-    number = _start_of_last_turn(records) or len(records)
+    number = start_of_last_turn(records) or len(records)
     if not number:
         return "There is nothing to compact."
     summary, problem = _ask(sendable(records[:number], history.summary), summarize)
@@ -52,7 +52,3 @@ def _outline(records: Sequence[Record], before: str) -> str:
     gone = count(len(records), "message")
     lines = [f"[Left out to make room: {gone}. What was asked in them:]", *prompts]
     return "\n".join([before, *lines] if before else lines)
-
-
-def _start_of_last_turn(records: Sequence[Record]) -> int:
-    return next((index for index in reversed(range(len(records))) if records[index].begins_turn), 0)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from mm.messages import Message, Role, ToolCall, ToolResult, Usage
 from mm.session.heal import heal_arguments, heal_name, sendable
 from mm.session.keeping import Keeping
-from mm.session.records import COPIED, NOTE, STARTED, Record, Session, new_session, title_of
+from mm.session.records import COPIED, NOTE, STARTED, Record, Session, new_session, start_of_last_turn, title_of
 
 if TYPE_CHECKING:
     from mm.session.store import Store
@@ -141,7 +141,7 @@ class History:
         Of a conversation of which nothing is left, nothing stays in the store.
         """
         with self._lock:
-            start = self._start_of_last_turn()
+            start = start_of_last_turn(self._records)
             if start is None:
                 return None
             removed = self._records[start:]
@@ -195,10 +195,6 @@ class History:
         self._keeping.changes.prompt_tokens += usage.prompt_tokens or 0
         self._keeping.changes.completion_tokens += usage.completion_tokens or 0
 
-    def _start_of_last_turn(self) -> int | None:
-        found = (index for index in reversed(range(len(self._records))) if self._records[index].begins_turn)
-        return next(found, None)
-
     def _index_of_started(self, call_id: str) -> int | None:
         """The record of the running call of that id in the last reply; of equal ids, the first."""
         found = None
@@ -225,7 +221,7 @@ def copy_of(store: Store, session: Session, begun: Session, warn: OnWarning = _s
     """A new session, `begun`, with what an open one says up to its last answer: what runs there is not its own."""
     records = [record for record in _readable(store, session, warn) if not record.left_out]
     if records and (records[-1].role is not Role.ASSISTANT or records[-1].calls):
-        del records[max((index for index, record in enumerate(records) if record.begins_turn), default=0) :]
+        del records[start_of_last_turn(records) or 0 :]
     if records or session.summary:
         begun = replace(begun, title=session.title, summary=session.summary)
     copies = [replace(record, number=COPIED) for record in records]

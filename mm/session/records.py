@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mm.messages import Role, ToolCall
@@ -78,6 +79,11 @@ class Record:
     def is_running(self) -> bool:
         """Whether its call was started and has no result: it runs, or ran when mm was killed."""
         return self.outcome == STARTED
+
+
+def start_of_last_turn(records: Sequence[Record]) -> int | None:
+    """Where the last turn of a person's begins, None if there is none."""
+    return next((index for index in reversed(range(len(records))) if records[index].begins_turn), None)
 
 
 def new_session(cwd: str, agent: str = "", model: str = "") -> Session:

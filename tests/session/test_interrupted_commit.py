@@ -17,16 +17,6 @@ from mm.options import Options
 from mm.session.store import Store
 
 
-@pytest.fixture
-def interrupt() -> Iterator[Interrupt]:
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    made = Interrupt()
-    made.install()
-    yield made
-    for number, handler in before.items():
-        signal.signal(number, handler)
-
-
 class InterruptedStore(Store):
     """The real store. Ctrl-C is pressed once, in its first transaction or right behind it; `cut` are those it ended."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import signal
 import threading
-from collections.abc import Iterator
 
 import pytest
 
@@ -44,16 +43,6 @@ class Nobody:
 
     def take_typed_ahead(self) -> str:
         return ""
-
-
-@pytest.fixture
-def interrupt() -> Iterator[Interrupt]:
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    made = Interrupt()
-    made.install()
-    yield made
-    for number, handler in before.items():
-        signal.signal(number, handler)
 
 
 def test_ctrl_c_while_the_last_frame_before_a_question_is_painted_ends_the_question_and_no_more(
